@@ -1,0 +1,1 @@
+"""The Kafka wire protocol: typed messages and a codec generated from Kafka's own message definitions."""

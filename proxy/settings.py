@@ -1,0 +1,86 @@
+"""Every setting of the proxy, its unit, its default and its bounds; the settings reference is printed from here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+Milliseconds = Annotated[int, Meta(ge=1)]
+Bytes = Annotated[int, Meta(ge=1)]
+
+
+class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
+    """TLS between legacy clients and the proxy: the proxy is the server."""
+
+    certificate_file: str
+    private_key_file: str
+    # Clients must show a certificate signed by one of these (mutual TLS); none: no certificate is asked for.
+    client_ca_file: str | None = None
+
+
+class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
+    """TLS between the proxy and the brokers: the proxy is the client."""
+
+    # The authorities that sign the brokers' certificates; none: the system's.
+    ca_file: str | None = None
+    # What the proxy shows to brokers that ask for a certificate.
+    certificate_file: str | None = None
+    private_key_file: str | None = None
+    verify_hostname: bool = True
+
+
+class Sni(Struct, frozen=True, forbid_unknown_fields=True):
+    """One TLS port for all brokers, told apart by the server name that the client asks for."""
+
+    # Must hold `{node}`: `broker-{node}.kafka.example`.
+    broker_pattern: str
+    # The server name of the bootstrap address; any name that fits no broker counts as bootstrap when this is none.
+    bootstrap_name: str | None = None
+    # What clients are told to dial, where it is not the listening port (a load balancer in front).
+    advertised_port: Annotated[int, Meta(ge=1, le=65535)] | None = None
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one connection may cost. Past a limit the connection is closed, the cause counted."""
+
+    max_request_bytes: Bytes = 104_857_600
+    # An answer that must be rewritten is held whole; larger ones close the connection. Others stream through.
+    max_rewritten_bytes: Bytes = 67_108_864
+    max_pipelined_requests: Annotated[int, Meta(ge=1)] = 1_000
+    max_connections: Annotated[int, Meta(ge=1)] = 10_000
+    connect_timeout_ms: Milliseconds = 10_000
+    tls_handshake_timeout_ms: Milliseconds = 10_000
+    # From accept to the first answer that is not part of authentication.
+    authentication_timeout_ms: Milliseconds = 30_000
+    # A request once begun must be whole within this time.
+    request_timeout_ms: Milliseconds = 60_000
+    idle_timeout_ms: Milliseconds = 660_000
+    drain_timeout_ms: Milliseconds = 10_000
+
+
+class Log(Struct, frozen=True, forbid_unknown_fields=True):
+    format: Literal["text", "json"] = "text"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole configuration."""
+
+    # Seeds, HOST:PORT; any one that answers is enough.
+    upstream: tuple[str, ...]
+    # The bootstrap listener, HOST:PORT. Node N listens on this port + 1 + N unless mapped in `ports`.
+    listen: str = "127.0.0.1:9092"
+    # The host that clients are told to dial; none: the host of `listen`.
+    advertise: str | None = None
+    # The admin listener (health, metrics), HOST:PORT; none: no admin listener.
+    admin: str | None = "127.0.0.1:9090"
+    # Node ids whose listeners are bound at start, before the cluster was ever seen.
+    nodes: tuple[Annotated[int, Meta(ge=0)], ...] = ()
+    # Node id to port, for those that must not follow the formula. (TOML's keys are strings.)
+    ports: dict[str, Annotated[int, Meta(ge=1, le=65535)]] = field(default_factory=dict)
+    client_tls: ClientTls | None = None
+    upstream_tls: UpstreamTls | None = None
+    sni: Sni | None = None
+    limits: Limits = Limits()
+    log: Log = Log()

@@ -1,0 +1,168 @@
+"""Where decoding or encoding went wrong: slow walks along the schema, taken only after the fast way has failed.
+
+They are also a second opinion: written apart from the compiler, so a test can hold one against the other.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from kafka_protocol.compiler import FIXED
+from kafka_protocol.errors import CodecError
+from kafka_protocol.schema import Field
+
+
+class _Walk:
+    """Reads a message field by field; `path` and `at` say where it is."""
+
+    def __init__(self, message: str, version: int, flexible: bool, data: bytes, at: int) -> None:
+        self.message = message
+        self.version = version
+        self.flexible = flexible
+        self.data = data
+        self.at = at
+        self.path: list[str] = []
+
+    def fail(self, reason: str) -> NoReturn:
+        raise CodecError(self.message, self.version, ".".join(self.path), self.at, reason)
+
+    def take(self, size: int) -> bytes:
+        left = len(self.data) - self.at
+        if size > left:
+            self.fail(f"{size} bytes are needed, {max(left, 0)} are left")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def varint(self) -> int:
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+        self.fail("a varint of more than five bytes")
+
+    def fields(self, fields: Iterable[Field], tags: bool) -> None:
+        present = [field for field in fields if field.exists(self.version)]
+        for field in present:
+            if not field.is_tagged(self.version):
+                self.value(field)
+        if tags:
+            self.tags({field.tag: field for field in present if field.is_tagged(self.version)})
+
+    def tags(self, known: dict[int, Field]) -> None:
+        seen = set()
+        for _ in range(self.varint()):
+            tag, size = self.varint(), self.varint()
+            if tag in seen:
+                self.fail(f"tag {tag} twice")
+            seen.add(tag)
+            end = self.at + size
+            if tag not in known:
+                self.take(size)
+                continue
+            self.take(size)
+            self.at = end - size
+            self.value(known[tag])
+            if self.at != end:
+                self.fail(f"tag {tag} says {size} bytes and has {self.at - end + size}")
+
+    def value(self, field: Field) -> None:
+        self.path.append(field.name)
+        if field.type in FIXED:
+            self.take(struct.calcsize(">" + FIXED[field.type]))
+        elif field.is_array:
+            self.array(field)
+        elif field.type in ("string", "bytes", "records"):
+            self.sized(field)
+        elif not (field.may_be_null(self.version) and self.take(1) == b"\xff"):
+            self.fields(field.fields, self.flexible)
+        self.path.pop()
+
+    def length(self, field: Field) -> int:
+        if self.flexible and not field.never_compact:
+            size = self.varint() - 1
+        else:
+            letter = "h" if field.type == "string" else "i"
+            (size,) = struct.unpack(">" + letter, self.take(struct.calcsize(letter)))
+        if size < 0 and not (size == -1 and field.may_be_null(self.version)):
+            self.fail("null where null may not be" if size == -1 else f"a length of {size}")
+        return int(size)
+
+    def sized(self, field: Field) -> None:
+        taken = self.take(max(self.length(field), 0))
+        if field.type == "string":
+            try:
+                taken.decode()
+            except UnicodeDecodeError as error:
+                self.fail(f"not UTF-8: {error.reason}")
+
+    def array(self, field: Field) -> None:
+        count = self.length(field)
+        if count > len(self.data) - self.at:
+            self.fail(f"{count} elements in {len(self.data) - self.at} bytes")
+        element = field._replace(type=field.element, nullable=(0, -1), name="")
+        for index in range(count):
+            self.path[-1] = f"{field.name}[{index}]"
+            self.value(element)
+
+
+def explain_decoding(
+    message: str, fields: Iterable[Field], version: int, flexible: bool, data: bytes, at: int
+) -> CodecError:
+    walk = _Walk(message, version, flexible, data, at)
+    try:
+        walk.fields(fields, flexible)
+    except CodecError as error:
+        return error
+    left = len(data) - walk.at
+    return CodecError(message, version, "", walk.at, f"{left} bytes are left over")
+
+
+def explain_encoding(
+    message: str, fields: Iterable[Field], version: int, value: Any, failure: Exception, path: str = ""
+) -> CodecError:
+    """The first field that can't be written, or the failure itself if each of them could."""
+    for field in fields:
+        if not field.exists(version):
+            continue
+        here = f"{path}.{field.name}".lstrip(".")
+        try:
+            found = getattr(value, field.name)
+        except AttributeError:
+            return CodecError(message, version, here, None, f"{type(value).__name__} has no such field")
+        if found is None and (field.may_be_null(version) or field.is_tagged(version)):
+            continue
+        reason = _unwritable(field, found)
+        if reason is not None:
+            return CodecError(message, version, here, None, reason)
+        if field.fields:
+            for inner in found if field.is_array else [found]:
+                error = explain_encoding(message, field.fields, version, inner, failure, here)
+                if error.offset is None and error.field:
+                    return error
+    return CodecError(message, version, path if not path else "", None, str(failure))
+
+
+def _unwritable(field: Field, value: Any) -> str | None:
+    if value is None:
+        return "null where null may not be"
+    if field.is_array:
+        element = field._replace(type=field.element)
+        try:
+            return next(filter(None, (_unwritable(element, each) for each in value)), None)
+        except TypeError:
+            return f"{value!r} is no list"
+    try:
+        if field.type in FIXED:
+            struct.pack(">" + FIXED[field.type], value)
+        elif field.type == "string":
+            if len(value.encode()) > 32767:
+                return "longer than 32,767 bytes"
+        elif field.type in ("bytes", "records"):
+            bytes(memoryview(value))
+    except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:
+        return f"{value!r} is no {field.type}: {error}"
+    return None

@@ -1,0 +1,860 @@
+# Generated from Kafka's message definitions by `make codec`. Do not edit.
+"""Typed messages, loaded when first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafka_protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest as AddOffsetsToTxnRequest
+    from kafka_protocol.messages.add_offsets_to_txn import AddOffsetsToTxnResponse as AddOffsetsToTxnResponse
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest as AddPartitionsToTxnRequest
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequestAddPartitionsToTxnTopic as AddPartitionsToTxnRequestAddPartitionsToTxnTopic
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequestAddPartitionsToTxnTransaction as AddPartitionsToTxnRequestAddPartitionsToTxnTransaction
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnResponse as AddPartitionsToTxnResponse
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnResponseAddPartitionsToTxnPartitionResult as AddPartitionsToTxnResponseAddPartitionsToTxnPartitionResult
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnResponseAddPartitionsToTxnResult as AddPartitionsToTxnResponseAddPartitionsToTxnResult
+    from kafka_protocol.messages.add_partitions_to_txn import AddPartitionsToTxnResponseAddPartitionsToTxnTopicResult as AddPartitionsToTxnResponseAddPartitionsToTxnTopicResult
+    from kafka_protocol.messages.add_raft_voter import AddRaftVoterRequest as AddRaftVoterRequest
+    from kafka_protocol.messages.add_raft_voter import AddRaftVoterRequestListener as AddRaftVoterRequestListener
+    from kafka_protocol.messages.add_raft_voter import AddRaftVoterResponse as AddRaftVoterResponse
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasRequest as AlterClientQuotasRequest
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasRequestEntityData as AlterClientQuotasRequestEntityData
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasRequestEntryData as AlterClientQuotasRequestEntryData
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasRequestOpData as AlterClientQuotasRequestOpData
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasResponse as AlterClientQuotasResponse
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasResponseEntityData as AlterClientQuotasResponseEntityData
+    from kafka_protocol.messages.alter_client_quotas import AlterClientQuotasResponseEntryData as AlterClientQuotasResponseEntryData
+    from kafka_protocol.messages.alter_configs import AlterConfigsRequest as AlterConfigsRequest
+    from kafka_protocol.messages.alter_configs import AlterConfigsRequestAlterConfigsResource as AlterConfigsRequestAlterConfigsResource
+    from kafka_protocol.messages.alter_configs import AlterConfigsRequestAlterableConfig as AlterConfigsRequestAlterableConfig
+    from kafka_protocol.messages.alter_configs import AlterConfigsResponse as AlterConfigsResponse
+    from kafka_protocol.messages.alter_configs import AlterConfigsResponseAlterConfigsResourceResponse as AlterConfigsResponseAlterConfigsResourceResponse
+    from kafka_protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest as AlterPartitionReassignmentsRequest
+    from kafka_protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequestReassignablePartition as AlterPartitionReassignmentsRequestReassignablePartition
+    from kafka_protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequestReassignableTopic as AlterPartitionReassignmentsRequestReassignableTopic
+    from kafka_protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsResponse as AlterPartitionReassignmentsResponse
+    from kafka_protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsResponseReassignablePartitionResponse as AlterPartitionReassignmentsResponseReassignablePartitionResponse
+    from kafka_protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsResponseReassignableTopicResponse as AlterPartitionReassignmentsResponseReassignableTopicResponse
+    from kafka_protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsRequest as AlterReplicaLogDirsRequest
+    from kafka_protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsRequestAlterReplicaLogDir as AlterReplicaLogDirsRequestAlterReplicaLogDir
+    from kafka_protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsRequestAlterReplicaLogDirTopic as AlterReplicaLogDirsRequestAlterReplicaLogDirTopic
+    from kafka_protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsResponse as AlterReplicaLogDirsResponse
+    from kafka_protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsResponseAlterReplicaLogDirPartitionResult as AlterReplicaLogDirsResponseAlterReplicaLogDirPartitionResult
+    from kafka_protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsResponseAlterReplicaLogDirTopicResult as AlterReplicaLogDirsResponseAlterReplicaLogDirTopicResult
+    from kafka_protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest as AlterShareGroupOffsetsRequest
+    from kafka_protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequestPartition as AlterShareGroupOffsetsRequestPartition
+    from kafka_protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequestTopic as AlterShareGroupOffsetsRequestTopic
+    from kafka_protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponse as AlterShareGroupOffsetsResponse
+    from kafka_protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as AlterShareGroupOffsetsResponsePartition
+    from kafka_protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as AlterShareGroupOffsetsResponseTopic
+    from kafka_protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest as AlterUserScramCredentialsRequest
+    from kafka_protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequestScramCredentialDeletion as AlterUserScramCredentialsRequestScramCredentialDeletion
+    from kafka_protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequestScramCredentialUpsertion as AlterUserScramCredentialsRequestScramCredentialUpsertion
+    from kafka_protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsResponse as AlterUserScramCredentialsResponse
+    from kafka_protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsResponseAlterUserScramCredentialsResult as AlterUserScramCredentialsResponseAlterUserScramCredentialsResult
+    from kafka_protocol.messages.api_versions import ApiVersionsRequest as ApiVersionsRequest
+    from kafka_protocol.messages.api_versions import ApiVersionsResponse as ApiVersionsResponse
+    from kafka_protocol.messages.api_versions import ApiVersionsResponseApiVersion as ApiVersionsResponseApiVersion
+    from kafka_protocol.messages.api_versions import ApiVersionsResponseFinalizedFeatureKey as ApiVersionsResponseFinalizedFeatureKey
+    from kafka_protocol.messages.api_versions import ApiVersionsResponseSupportedFeatureKey as ApiVersionsResponseSupportedFeatureKey
+    from kafka_protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest as ConsumerGroupDescribeRequest
+    from kafka_protocol.messages.consumer_group_describe import ConsumerGroupDescribeResponse as ConsumerGroupDescribeResponse
+    from kafka_protocol.messages.consumer_group_describe import ConsumerGroupDescribeResponseAssignment as ConsumerGroupDescribeResponseAssignment
+    from kafka_protocol.messages.consumer_group_describe import ConsumerGroupDescribeResponseDescribedGroup as ConsumerGroupDescribeResponseDescribedGroup
+    from kafka_protocol.messages.consumer_group_describe import ConsumerGroupDescribeResponseMember as ConsumerGroupDescribeResponseMember
+    from kafka_protocol.messages.consumer_group_describe import ConsumerGroupDescribeResponseTopicPartitions as ConsumerGroupDescribeResponseTopicPartitions
+    from kafka_protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest as ConsumerGroupHeartbeatRequest
+    from kafka_protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequestTopicPartitions as ConsumerGroupHeartbeatRequestTopicPartitions
+    from kafka_protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse as ConsumerGroupHeartbeatResponse
+    from kafka_protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponseAssignment as ConsumerGroupHeartbeatResponseAssignment
+    from kafka_protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponseTopicPartitions as ConsumerGroupHeartbeatResponseTopicPartitions
+    from kafka_protocol.messages.consumer_protocol import ConsumerProtocolAssignment as ConsumerProtocolAssignment
+    from kafka_protocol.messages.consumer_protocol import ConsumerProtocolAssignmentTopicPartition as ConsumerProtocolAssignmentTopicPartition
+    from kafka_protocol.messages.consumer_protocol import ConsumerProtocolSubscription as ConsumerProtocolSubscription
+    from kafka_protocol.messages.consumer_protocol import ConsumerProtocolSubscriptionTopicPartition as ConsumerProtocolSubscriptionTopicPartition
+    from kafka_protocol.messages.create_acls import CreateAclsRequest as CreateAclsRequest
+    from kafka_protocol.messages.create_acls import CreateAclsRequestAclCreation as CreateAclsRequestAclCreation
+    from kafka_protocol.messages.create_acls import CreateAclsResponse as CreateAclsResponse
+    from kafka_protocol.messages.create_acls import CreateAclsResponseAclCreationResult as CreateAclsResponseAclCreationResult
+    from kafka_protocol.messages.create_delegation_token import CreateDelegationTokenRequest as CreateDelegationTokenRequest
+    from kafka_protocol.messages.create_delegation_token import CreateDelegationTokenRequestCreatableRenewers as CreateDelegationTokenRequestCreatableRenewers
+    from kafka_protocol.messages.create_delegation_token import CreateDelegationTokenResponse as CreateDelegationTokenResponse
+    from kafka_protocol.messages.create_partitions import CreatePartitionsRequest as CreatePartitionsRequest
+    from kafka_protocol.messages.create_partitions import CreatePartitionsRequestCreatePartitionsAssignment as CreatePartitionsRequestCreatePartitionsAssignment
+    from kafka_protocol.messages.create_partitions import CreatePartitionsRequestCreatePartitionsTopic as CreatePartitionsRequestCreatePartitionsTopic
+    from kafka_protocol.messages.create_partitions import CreatePartitionsResponse as CreatePartitionsResponse
+    from kafka_protocol.messages.create_partitions import CreatePartitionsResponseCreatePartitionsTopicResult as CreatePartitionsResponseCreatePartitionsTopicResult
+    from kafka_protocol.messages.create_topics import CreateTopicsRequest as CreateTopicsRequest
+    from kafka_protocol.messages.create_topics import CreateTopicsRequestCreatableReplicaAssignment as CreateTopicsRequestCreatableReplicaAssignment
+    from kafka_protocol.messages.create_topics import CreateTopicsRequestCreatableTopic as CreateTopicsRequestCreatableTopic
+    from kafka_protocol.messages.create_topics import CreateTopicsRequestCreatableTopicConfig as CreateTopicsRequestCreatableTopicConfig
+    from kafka_protocol.messages.create_topics import CreateTopicsResponse as CreateTopicsResponse
+    from kafka_protocol.messages.create_topics import CreateTopicsResponseCreatableTopicConfigs as CreateTopicsResponseCreatableTopicConfigs
+    from kafka_protocol.messages.create_topics import CreateTopicsResponseCreatableTopicResult as CreateTopicsResponseCreatableTopicResult
+    from kafka_protocol.messages.delete_acls import DeleteAclsRequest as DeleteAclsRequest
+    from kafka_protocol.messages.delete_acls import DeleteAclsRequestDeleteAclsFilter as DeleteAclsRequestDeleteAclsFilter
+    from kafka_protocol.messages.delete_acls import DeleteAclsResponse as DeleteAclsResponse
+    from kafka_protocol.messages.delete_acls import DeleteAclsResponseDeleteAclsFilterResult as DeleteAclsResponseDeleteAclsFilterResult
+    from kafka_protocol.messages.delete_acls import DeleteAclsResponseDeleteAclsMatchingAcl as DeleteAclsResponseDeleteAclsMatchingAcl
+    from kafka_protocol.messages.delete_groups import DeleteGroupsRequest as DeleteGroupsRequest
+    from kafka_protocol.messages.delete_groups import DeleteGroupsResponse as DeleteGroupsResponse
+    from kafka_protocol.messages.delete_groups import DeleteGroupsResponseDeletableGroupResult as DeleteGroupsResponseDeletableGroupResult
+    from kafka_protocol.messages.delete_records import DeleteRecordsRequest as DeleteRecordsRequest
+    from kafka_protocol.messages.delete_records import DeleteRecordsRequestDeleteRecordsPartition as DeleteRecordsRequestDeleteRecordsPartition
+    from kafka_protocol.messages.delete_records import DeleteRecordsRequestDeleteRecordsTopic as DeleteRecordsRequestDeleteRecordsTopic
+    from kafka_protocol.messages.delete_records import DeleteRecordsResponse as DeleteRecordsResponse
+    from kafka_protocol.messages.delete_records import DeleteRecordsResponseDeleteRecordsPartitionResult as DeleteRecordsResponseDeleteRecordsPartitionResult
+    from kafka_protocol.messages.delete_records import DeleteRecordsResponseDeleteRecordsTopicResult as DeleteRecordsResponseDeleteRecordsTopicResult
+    from kafka_protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest as DeleteShareGroupOffsetsRequest
+    from kafka_protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequestTopic as DeleteShareGroupOffsetsRequestTopic
+    from kafka_protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponse as DeleteShareGroupOffsetsResponse
+    from kafka_protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponseTopic as DeleteShareGroupOffsetsResponseTopic
+    from kafka_protocol.messages.delete_share_group_state import DeleteShareGroupStateRequest as DeleteShareGroupStateRequest
+    from kafka_protocol.messages.delete_share_group_state import DeleteShareGroupStateRequestDeleteStateData as DeleteShareGroupStateRequestDeleteStateData
+    from kafka_protocol.messages.delete_share_group_state import DeleteShareGroupStateRequestPartitionData as DeleteShareGroupStateRequestPartitionData
+    from kafka_protocol.messages.delete_share_group_state import DeleteShareGroupStateResponse as DeleteShareGroupStateResponse
+    from kafka_protocol.messages.delete_share_group_state import DeleteShareGroupStateResponseDeleteStateResult as DeleteShareGroupStateResponseDeleteStateResult
+    from kafka_protocol.messages.delete_share_group_state import DeleteShareGroupStateResponsePartitionResult as DeleteShareGroupStateResponsePartitionResult
+    from kafka_protocol.messages.delete_topics import DeleteTopicsRequest as DeleteTopicsRequest
+    from kafka_protocol.messages.delete_topics import DeleteTopicsRequestDeleteTopicState as DeleteTopicsRequestDeleteTopicState
+    from kafka_protocol.messages.delete_topics import DeleteTopicsResponse as DeleteTopicsResponse
+    from kafka_protocol.messages.delete_topics import DeleteTopicsResponseDeletableTopicResult as DeleteTopicsResponseDeletableTopicResult
+    from kafka_protocol.messages.describe_acls import DescribeAclsRequest as DescribeAclsRequest
+    from kafka_protocol.messages.describe_acls import DescribeAclsResponse as DescribeAclsResponse
+    from kafka_protocol.messages.describe_acls import DescribeAclsResponseAclDescription as DescribeAclsResponseAclDescription
+    from kafka_protocol.messages.describe_acls import DescribeAclsResponseDescribeAclsResource as DescribeAclsResponseDescribeAclsResource
+    from kafka_protocol.messages.describe_client_quotas import DescribeClientQuotasRequest as DescribeClientQuotasRequest
+    from kafka_protocol.messages.describe_client_quotas import DescribeClientQuotasRequestComponentData as DescribeClientQuotasRequestComponentData
+    from kafka_protocol.messages.describe_client_quotas import DescribeClientQuotasResponse as DescribeClientQuotasResponse
+    from kafka_protocol.messages.describe_client_quotas import DescribeClientQuotasResponseEntityData as DescribeClientQuotasResponseEntityData
+    from kafka_protocol.messages.describe_client_quotas import DescribeClientQuotasResponseEntryData as DescribeClientQuotasResponseEntryData
+    from kafka_protocol.messages.describe_client_quotas import DescribeClientQuotasResponseValueData as DescribeClientQuotasResponseValueData
+    from kafka_protocol.messages.describe_cluster import DescribeClusterRequest as DescribeClusterRequest
+    from kafka_protocol.messages.describe_cluster import DescribeClusterResponse as DescribeClusterResponse
+    from kafka_protocol.messages.describe_cluster import DescribeClusterResponseDescribeClusterBroker as DescribeClusterResponseDescribeClusterBroker
+    from kafka_protocol.messages.describe_configs import DescribeConfigsRequest as DescribeConfigsRequest
+    from kafka_protocol.messages.describe_configs import DescribeConfigsRequestDescribeConfigsResource as DescribeConfigsRequestDescribeConfigsResource
+    from kafka_protocol.messages.describe_configs import DescribeConfigsResponse as DescribeConfigsResponse
+    from kafka_protocol.messages.describe_configs import DescribeConfigsResponseDescribeConfigsResourceResult as DescribeConfigsResponseDescribeConfigsResourceResult
+    from kafka_protocol.messages.describe_configs import DescribeConfigsResponseDescribeConfigsResult as DescribeConfigsResponseDescribeConfigsResult
+    from kafka_protocol.messages.describe_configs import DescribeConfigsResponseDescribeConfigsSynonym as DescribeConfigsResponseDescribeConfigsSynonym
+    from kafka_protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest as DescribeDelegationTokenRequest
+    from kafka_protocol.messages.describe_delegation_token import DescribeDelegationTokenRequestDescribeDelegationTokenOwner as DescribeDelegationTokenRequestDescribeDelegationTokenOwner
+    from kafka_protocol.messages.describe_delegation_token import DescribeDelegationTokenResponse as DescribeDelegationTokenResponse
+    from kafka_protocol.messages.describe_delegation_token import DescribeDelegationTokenResponseDescribedDelegationToken as DescribeDelegationTokenResponseDescribedDelegationToken
+    from kafka_protocol.messages.describe_delegation_token import DescribeDelegationTokenResponseDescribedDelegationTokenRenewer as DescribeDelegationTokenResponseDescribedDelegationTokenRenewer
+    from kafka_protocol.messages.describe_groups import DescribeGroupsRequest as DescribeGroupsRequest
+    from kafka_protocol.messages.describe_groups import DescribeGroupsResponse as DescribeGroupsResponse
+    from kafka_protocol.messages.describe_groups import DescribeGroupsResponseDescribedGroup as DescribeGroupsResponseDescribedGroup
+    from kafka_protocol.messages.describe_groups import DescribeGroupsResponseDescribedGroupMember as DescribeGroupsResponseDescribedGroupMember
+    from kafka_protocol.messages.describe_log_dirs import DescribeLogDirsRequest as DescribeLogDirsRequest
+    from kafka_protocol.messages.describe_log_dirs import DescribeLogDirsRequestDescribableLogDirTopic as DescribeLogDirsRequestDescribableLogDirTopic
+    from kafka_protocol.messages.describe_log_dirs import DescribeLogDirsResponse as DescribeLogDirsResponse
+    from kafka_protocol.messages.describe_log_dirs import DescribeLogDirsResponseDescribeLogDirsPartition as DescribeLogDirsResponseDescribeLogDirsPartition
+    from kafka_protocol.messages.describe_log_dirs import DescribeLogDirsResponseDescribeLogDirsResult as DescribeLogDirsResponseDescribeLogDirsResult
+    from kafka_protocol.messages.describe_log_dirs import DescribeLogDirsResponseDescribeLogDirsTopic as DescribeLogDirsResponseDescribeLogDirsTopic
+    from kafka_protocol.messages.describe_producers import DescribeProducersRequest as DescribeProducersRequest
+    from kafka_protocol.messages.describe_producers import DescribeProducersRequestTopicRequest as DescribeProducersRequestTopicRequest
+    from kafka_protocol.messages.describe_producers import DescribeProducersResponse as DescribeProducersResponse
+    from kafka_protocol.messages.describe_producers import DescribeProducersResponsePartitionResponse as DescribeProducersResponsePartitionResponse
+    from kafka_protocol.messages.describe_producers import DescribeProducersResponseProducerState as DescribeProducersResponseProducerState
+    from kafka_protocol.messages.describe_producers import DescribeProducersResponseTopicResponse as DescribeProducersResponseTopicResponse
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumRequest as DescribeQuorumRequest
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumRequestPartitionData as DescribeQuorumRequestPartitionData
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumRequestTopicData as DescribeQuorumRequestTopicData
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumResponse as DescribeQuorumResponse
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumResponseListener as DescribeQuorumResponseListener
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumResponseNode as DescribeQuorumResponseNode
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumResponsePartitionData as DescribeQuorumResponsePartitionData
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumResponseReplicaState as DescribeQuorumResponseReplicaState
+    from kafka_protocol.messages.describe_quorum import DescribeQuorumResponseTopicData as DescribeQuorumResponseTopicData
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsRequest as DescribeShareGroupOffsetsRequest
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsRequestGroup as DescribeShareGroupOffsetsRequestGroup
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsRequestTopic as DescribeShareGroupOffsetsRequestTopic
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponse as DescribeShareGroupOffsetsResponse
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup as DescribeShareGroupOffsetsResponseGroup
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponsePartition as DescribeShareGroupOffsetsResponsePartition
+    from kafka_protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as DescribeShareGroupOffsetsResponseTopic
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest as DescribeTopicPartitionsRequest
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequestCursor as DescribeTopicPartitionsRequestCursor
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequestTopicRequest as DescribeTopicPartitionsRequestTopicRequest
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsResponse as DescribeTopicPartitionsResponse
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsResponseCursor as DescribeTopicPartitionsResponseCursor
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsResponsePartition as DescribeTopicPartitionsResponsePartition
+    from kafka_protocol.messages.describe_topic_partitions import DescribeTopicPartitionsResponseTopic as DescribeTopicPartitionsResponseTopic
+    from kafka_protocol.messages.describe_transactions import DescribeTransactionsRequest as DescribeTransactionsRequest
+    from kafka_protocol.messages.describe_transactions import DescribeTransactionsResponse as DescribeTransactionsResponse
+    from kafka_protocol.messages.describe_transactions import DescribeTransactionsResponseTopicData as DescribeTransactionsResponseTopicData
+    from kafka_protocol.messages.describe_transactions import DescribeTransactionsResponseTransactionState as DescribeTransactionsResponseTransactionState
+    from kafka_protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest as DescribeUserScramCredentialsRequest
+    from kafka_protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequestUserName as DescribeUserScramCredentialsRequestUserName
+    from kafka_protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsResponse as DescribeUserScramCredentialsResponse
+    from kafka_protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsResponseCredentialInfo as DescribeUserScramCredentialsResponseCredentialInfo
+    from kafka_protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsResponseDescribeUserScramCredentialsResult as DescribeUserScramCredentialsResponseDescribeUserScramCredentialsResult
+    from kafka_protocol.messages.elect_leaders import ElectLeadersRequest as ElectLeadersRequest
+    from kafka_protocol.messages.elect_leaders import ElectLeadersRequestTopicPartitions as ElectLeadersRequestTopicPartitions
+    from kafka_protocol.messages.elect_leaders import ElectLeadersResponse as ElectLeadersResponse
+    from kafka_protocol.messages.elect_leaders import ElectLeadersResponsePartitionResult as ElectLeadersResponsePartitionResult
+    from kafka_protocol.messages.elect_leaders import ElectLeadersResponseReplicaElectionResult as ElectLeadersResponseReplicaElectionResult
+    from kafka_protocol.messages.end_txn import EndTxnRequest as EndTxnRequest
+    from kafka_protocol.messages.end_txn import EndTxnResponse as EndTxnResponse
+    from kafka_protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest as ExpireDelegationTokenRequest
+    from kafka_protocol.messages.expire_delegation_token import ExpireDelegationTokenResponse as ExpireDelegationTokenResponse
+    from kafka_protocol.messages.fetch import FetchRequest as FetchRequest
+    from kafka_protocol.messages.fetch import FetchRequestFetchPartition as FetchRequestFetchPartition
+    from kafka_protocol.messages.fetch import FetchRequestFetchTopic as FetchRequestFetchTopic
+    from kafka_protocol.messages.fetch import FetchRequestForgottenTopic as FetchRequestForgottenTopic
+    from kafka_protocol.messages.fetch import FetchRequestReplicaState as FetchRequestReplicaState
+    from kafka_protocol.messages.fetch import FetchResponse as FetchResponse
+    from kafka_protocol.messages.fetch import FetchResponseAbortedTransaction as FetchResponseAbortedTransaction
+    from kafka_protocol.messages.fetch import FetchResponseEpochEndOffset as FetchResponseEpochEndOffset
+    from kafka_protocol.messages.fetch import FetchResponseFetchableTopicResponse as FetchResponseFetchableTopicResponse
+    from kafka_protocol.messages.fetch import FetchResponseLeaderIdAndEpoch as FetchResponseLeaderIdAndEpoch
+    from kafka_protocol.messages.fetch import FetchResponseNodeEndpoint as FetchResponseNodeEndpoint
+    from kafka_protocol.messages.fetch import FetchResponsePartitionData as FetchResponsePartitionData
+    from kafka_protocol.messages.fetch import FetchResponseSnapshotId as FetchResponseSnapshotId
+    from kafka_protocol.messages.find_coordinator import FindCoordinatorRequest as FindCoordinatorRequest
+    from kafka_protocol.messages.find_coordinator import FindCoordinatorResponse as FindCoordinatorResponse
+    from kafka_protocol.messages.find_coordinator import FindCoordinatorResponseCoordinator as FindCoordinatorResponseCoordinator
+    from kafka_protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest as GetTelemetrySubscriptionsRequest
+    from kafka_protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse as GetTelemetrySubscriptionsResponse
+    from kafka_protocol.messages.heartbeat import HeartbeatRequest as HeartbeatRequest
+    from kafka_protocol.messages.heartbeat import HeartbeatResponse as HeartbeatResponse
+    from kafka_protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest as IncrementalAlterConfigsRequest
+    from kafka_protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequestAlterConfigsResource as IncrementalAlterConfigsRequestAlterConfigsResource
+    from kafka_protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequestAlterableConfig as IncrementalAlterConfigsRequestAlterableConfig
+    from kafka_protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponse as IncrementalAlterConfigsResponse
+    from kafka_protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponseAlterConfigsResourceResponse as IncrementalAlterConfigsResponseAlterConfigsResourceResponse
+    from kafka_protocol.messages.init_producer_id import InitProducerIdRequest as InitProducerIdRequest
+    from kafka_protocol.messages.init_producer_id import InitProducerIdResponse as InitProducerIdResponse
+    from kafka_protocol.messages.initialize_share_group_state import InitializeShareGroupStateRequest as InitializeShareGroupStateRequest
+    from kafka_protocol.messages.initialize_share_group_state import InitializeShareGroupStateRequestInitializeStateData as InitializeShareGroupStateRequestInitializeStateData
+    from kafka_protocol.messages.initialize_share_group_state import InitializeShareGroupStateRequestPartitionData as InitializeShareGroupStateRequestPartitionData
+    from kafka_protocol.messages.initialize_share_group_state import InitializeShareGroupStateResponse as InitializeShareGroupStateResponse
+    from kafka_protocol.messages.initialize_share_group_state import InitializeShareGroupStateResponseInitializeStateResult as InitializeShareGroupStateResponseInitializeStateResult
+    from kafka_protocol.messages.initialize_share_group_state import InitializeShareGroupStateResponsePartitionResult as InitializeShareGroupStateResponsePartitionResult
+    from kafka_protocol.messages.join_group import JoinGroupRequest as JoinGroupRequest
+    from kafka_protocol.messages.join_group import JoinGroupRequestProtocol as JoinGroupRequestProtocol
+    from kafka_protocol.messages.join_group import JoinGroupResponse as JoinGroupResponse
+    from kafka_protocol.messages.join_group import JoinGroupResponseMember as JoinGroupResponseMember
+    from kafka_protocol.messages.leave_group import LeaveGroupRequest as LeaveGroupRequest
+    from kafka_protocol.messages.leave_group import LeaveGroupRequestMemberIdentity as LeaveGroupRequestMemberIdentity
+    from kafka_protocol.messages.leave_group import LeaveGroupResponse as LeaveGroupResponse
+    from kafka_protocol.messages.leave_group import LeaveGroupResponseMemberResponse as LeaveGroupResponseMemberResponse
+    from kafka_protocol.messages.list_config_resources import ListConfigResourcesRequest as ListConfigResourcesRequest
+    from kafka_protocol.messages.list_config_resources import ListConfigResourcesResponse as ListConfigResourcesResponse
+    from kafka_protocol.messages.list_config_resources import ListConfigResourcesResponseConfigResource as ListConfigResourcesResponseConfigResource
+    from kafka_protocol.messages.list_groups import ListGroupsRequest as ListGroupsRequest
+    from kafka_protocol.messages.list_groups import ListGroupsResponse as ListGroupsResponse
+    from kafka_protocol.messages.list_groups import ListGroupsResponseListedGroup as ListGroupsResponseListedGroup
+    from kafka_protocol.messages.list_offsets import ListOffsetsRequest as ListOffsetsRequest
+    from kafka_protocol.messages.list_offsets import ListOffsetsRequestListOffsetsPartition as ListOffsetsRequestListOffsetsPartition
+    from kafka_protocol.messages.list_offsets import ListOffsetsRequestListOffsetsTopic as ListOffsetsRequestListOffsetsTopic
+    from kafka_protocol.messages.list_offsets import ListOffsetsResponse as ListOffsetsResponse
+    from kafka_protocol.messages.list_offsets import ListOffsetsResponseListOffsetsPartitionResponse as ListOffsetsResponseListOffsetsPartitionResponse
+    from kafka_protocol.messages.list_offsets import ListOffsetsResponseListOffsetsTopicResponse as ListOffsetsResponseListOffsetsTopicResponse
+    from kafka_protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest as ListPartitionReassignmentsRequest
+    from kafka_protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequestListPartitionReassignmentsTopics as ListPartitionReassignmentsRequestListPartitionReassignmentsTopics
+    from kafka_protocol.messages.list_partition_reassignments import ListPartitionReassignmentsResponse as ListPartitionReassignmentsResponse
+    from kafka_protocol.messages.list_partition_reassignments import ListPartitionReassignmentsResponseOngoingPartitionReassignment as ListPartitionReassignmentsResponseOngoingPartitionReassignment
+    from kafka_protocol.messages.list_partition_reassignments import ListPartitionReassignmentsResponseOngoingTopicReassignment as ListPartitionReassignmentsResponseOngoingTopicReassignment
+    from kafka_protocol.messages.list_transactions import ListTransactionsRequest as ListTransactionsRequest
+    from kafka_protocol.messages.list_transactions import ListTransactionsResponse as ListTransactionsResponse
+    from kafka_protocol.messages.list_transactions import ListTransactionsResponseTransactionState as ListTransactionsResponseTransactionState
+    from kafka_protocol.messages.metadata import MetadataRequest as MetadataRequest
+    from kafka_protocol.messages.metadata import MetadataRequestTopic as MetadataRequestTopic
+    from kafka_protocol.messages.metadata import MetadataResponse as MetadataResponse
+    from kafka_protocol.messages.metadata import MetadataResponseBroker as MetadataResponseBroker
+    from kafka_protocol.messages.metadata import MetadataResponsePartition as MetadataResponsePartition
+    from kafka_protocol.messages.metadata import MetadataResponseTopic as MetadataResponseTopic
+    from kafka_protocol.messages.offset_commit import OffsetCommitRequest as OffsetCommitRequest
+    from kafka_protocol.messages.offset_commit import OffsetCommitRequestPartition as OffsetCommitRequestPartition
+    from kafka_protocol.messages.offset_commit import OffsetCommitRequestTopic as OffsetCommitRequestTopic
+    from kafka_protocol.messages.offset_commit import OffsetCommitResponse as OffsetCommitResponse
+    from kafka_protocol.messages.offset_commit import OffsetCommitResponsePartition as OffsetCommitResponsePartition
+    from kafka_protocol.messages.offset_commit import OffsetCommitResponseTopic as OffsetCommitResponseTopic
+    from kafka_protocol.messages.offset_delete import OffsetDeleteRequest as OffsetDeleteRequest
+    from kafka_protocol.messages.offset_delete import OffsetDeleteRequestPartition as OffsetDeleteRequestPartition
+    from kafka_protocol.messages.offset_delete import OffsetDeleteRequestTopic as OffsetDeleteRequestTopic
+    from kafka_protocol.messages.offset_delete import OffsetDeleteResponse as OffsetDeleteResponse
+    from kafka_protocol.messages.offset_delete import OffsetDeleteResponsePartition as OffsetDeleteResponsePartition
+    from kafka_protocol.messages.offset_delete import OffsetDeleteResponseTopic as OffsetDeleteResponseTopic
+    from kafka_protocol.messages.offset_fetch import OffsetFetchRequest as OffsetFetchRequest
+    from kafka_protocol.messages.offset_fetch import OffsetFetchRequestGroup as OffsetFetchRequestGroup
+    from kafka_protocol.messages.offset_fetch import OffsetFetchRequestTopic as OffsetFetchRequestTopic
+    from kafka_protocol.messages.offset_fetch import OffsetFetchRequestTopics as OffsetFetchRequestTopics
+    from kafka_protocol.messages.offset_fetch import OffsetFetchResponse as OffsetFetchResponse
+    from kafka_protocol.messages.offset_fetch import OffsetFetchResponseGroup as OffsetFetchResponseGroup
+    from kafka_protocol.messages.offset_fetch import OffsetFetchResponsePartition as OffsetFetchResponsePartition
+    from kafka_protocol.messages.offset_fetch import OffsetFetchResponsePartitions as OffsetFetchResponsePartitions
+    from kafka_protocol.messages.offset_fetch import OffsetFetchResponseTopic as OffsetFetchResponseTopic
+    from kafka_protocol.messages.offset_fetch import OffsetFetchResponseTopics as OffsetFetchResponseTopics
+    from kafka_protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest as OffsetForLeaderEpochRequest
+    from kafka_protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequestOffsetForLeaderPartition as OffsetForLeaderEpochRequestOffsetForLeaderPartition
+    from kafka_protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequestOffsetForLeaderTopic as OffsetForLeaderEpochRequestOffsetForLeaderTopic
+    from kafka_protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochResponse as OffsetForLeaderEpochResponse
+    from kafka_protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochResponseEpochEndOffset as OffsetForLeaderEpochResponseEpochEndOffset
+    from kafka_protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochResponseOffsetForLeaderTopicResult as OffsetForLeaderEpochResponseOffsetForLeaderTopicResult
+    from kafka_protocol.messages.produce import ProduceRequest as ProduceRequest
+    from kafka_protocol.messages.produce import ProduceRequestPartitionProduceData as ProduceRequestPartitionProduceData
+    from kafka_protocol.messages.produce import ProduceRequestTopicProduceData as ProduceRequestTopicProduceData
+    from kafka_protocol.messages.produce import ProduceResponse as ProduceResponse
+    from kafka_protocol.messages.produce import ProduceResponseBatchIndexAndErrorMessage as ProduceResponseBatchIndexAndErrorMessage
+    from kafka_protocol.messages.produce import ProduceResponseLeaderIdAndEpoch as ProduceResponseLeaderIdAndEpoch
+    from kafka_protocol.messages.produce import ProduceResponseNodeEndpoint as ProduceResponseNodeEndpoint
+    from kafka_protocol.messages.produce import ProduceResponsePartitionProduceResponse as ProduceResponsePartitionProduceResponse
+    from kafka_protocol.messages.produce import ProduceResponseTopicProduceResponse as ProduceResponseTopicProduceResponse
+    from kafka_protocol.messages.push_telemetry import PushTelemetryRequest as PushTelemetryRequest
+    from kafka_protocol.messages.push_telemetry import PushTelemetryResponse as PushTelemetryResponse
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateRequest as ReadShareGroupStateRequest
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateRequestPartitionData as ReadShareGroupStateRequestPartitionData
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateRequestReadStateData as ReadShareGroupStateRequestReadStateData
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateResponse as ReadShareGroupStateResponse
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateResponsePartitionResult as ReadShareGroupStateResponsePartitionResult
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateResponseReadStateResult as ReadShareGroupStateResponseReadStateResult
+    from kafka_protocol.messages.read_share_group_state import ReadShareGroupStateResponseStateBatch as ReadShareGroupStateResponseStateBatch
+    from kafka_protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequest as ReadShareGroupStateSummaryRequest
+    from kafka_protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequestPartitionData as ReadShareGroupStateSummaryRequestPartitionData
+    from kafka_protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequestReadStateSummaryData as ReadShareGroupStateSummaryRequestReadStateSummaryData
+    from kafka_protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryResponse as ReadShareGroupStateSummaryResponse
+    from kafka_protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryResponsePartitionResult as ReadShareGroupStateSummaryResponsePartitionResult
+    from kafka_protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryResponseReadStateSummaryResult as ReadShareGroupStateSummaryResponseReadStateSummaryResult
+    from kafka_protocol.messages.remove_raft_voter import RemoveRaftVoterRequest as RemoveRaftVoterRequest
+    from kafka_protocol.messages.remove_raft_voter import RemoveRaftVoterResponse as RemoveRaftVoterResponse
+    from kafka_protocol.messages.renew_delegation_token import RenewDelegationTokenRequest as RenewDelegationTokenRequest
+    from kafka_protocol.messages.renew_delegation_token import RenewDelegationTokenResponse as RenewDelegationTokenResponse
+    from kafka_protocol.messages.sasl_authenticate import SaslAuthenticateRequest as SaslAuthenticateRequest
+    from kafka_protocol.messages.sasl_authenticate import SaslAuthenticateResponse as SaslAuthenticateResponse
+    from kafka_protocol.messages.sasl_handshake import SaslHandshakeRequest as SaslHandshakeRequest
+    from kafka_protocol.messages.sasl_handshake import SaslHandshakeResponse as SaslHandshakeResponse
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeRequest as ShareAcknowledgeRequest
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeRequestAcknowledgePartition as ShareAcknowledgeRequestAcknowledgePartition
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeRequestAcknowledgeTopic as ShareAcknowledgeRequestAcknowledgeTopic
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeRequestAcknowledgementBatch as ShareAcknowledgeRequestAcknowledgementBatch
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeResponse as ShareAcknowledgeResponse
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeResponseLeaderIdAndEpoch as ShareAcknowledgeResponseLeaderIdAndEpoch
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeResponseNodeEndpoint as ShareAcknowledgeResponseNodeEndpoint
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeResponsePartitionData as ShareAcknowledgeResponsePartitionData
+    from kafka_protocol.messages.share_acknowledge import ShareAcknowledgeResponseShareAcknowledgeTopicResponse as ShareAcknowledgeResponseShareAcknowledgeTopicResponse
+    from kafka_protocol.messages.share_fetch import ShareFetchRequest as ShareFetchRequest
+    from kafka_protocol.messages.share_fetch import ShareFetchRequestAcknowledgementBatch as ShareFetchRequestAcknowledgementBatch
+    from kafka_protocol.messages.share_fetch import ShareFetchRequestFetchPartition as ShareFetchRequestFetchPartition
+    from kafka_protocol.messages.share_fetch import ShareFetchRequestFetchTopic as ShareFetchRequestFetchTopic
+    from kafka_protocol.messages.share_fetch import ShareFetchRequestForgottenTopic as ShareFetchRequestForgottenTopic
+    from kafka_protocol.messages.share_fetch import ShareFetchResponse as ShareFetchResponse
+    from kafka_protocol.messages.share_fetch import ShareFetchResponseAcquiredRecords as ShareFetchResponseAcquiredRecords
+    from kafka_protocol.messages.share_fetch import ShareFetchResponseLeaderIdAndEpoch as ShareFetchResponseLeaderIdAndEpoch
+    from kafka_protocol.messages.share_fetch import ShareFetchResponseNodeEndpoint as ShareFetchResponseNodeEndpoint
+    from kafka_protocol.messages.share_fetch import ShareFetchResponsePartitionData as ShareFetchResponsePartitionData
+    from kafka_protocol.messages.share_fetch import ShareFetchResponseShareFetchableTopicResponse as ShareFetchResponseShareFetchableTopicResponse
+    from kafka_protocol.messages.share_group_describe import ShareGroupDescribeRequest as ShareGroupDescribeRequest
+    from kafka_protocol.messages.share_group_describe import ShareGroupDescribeResponse as ShareGroupDescribeResponse
+    from kafka_protocol.messages.share_group_describe import ShareGroupDescribeResponseAssignment as ShareGroupDescribeResponseAssignment
+    from kafka_protocol.messages.share_group_describe import ShareGroupDescribeResponseDescribedGroup as ShareGroupDescribeResponseDescribedGroup
+    from kafka_protocol.messages.share_group_describe import ShareGroupDescribeResponseMember as ShareGroupDescribeResponseMember
+    from kafka_protocol.messages.share_group_describe import ShareGroupDescribeResponseTopicPartitions as ShareGroupDescribeResponseTopicPartitions
+    from kafka_protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest as ShareGroupHeartbeatRequest
+    from kafka_protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponse as ShareGroupHeartbeatResponse
+    from kafka_protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponseAssignment as ShareGroupHeartbeatResponseAssignment
+    from kafka_protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponseTopicPartitions as ShareGroupHeartbeatResponseTopicPartitions
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeRequest as StreamsGroupDescribeRequest
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponse as StreamsGroupDescribeResponse
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseAssignment as StreamsGroupDescribeResponseAssignment
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseDescribedGroup as StreamsGroupDescribeResponseDescribedGroup
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseEndpoint as StreamsGroupDescribeResponseEndpoint
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseKeyValue as StreamsGroupDescribeResponseKeyValue
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseMember as StreamsGroupDescribeResponseMember
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseSubtopology as StreamsGroupDescribeResponseSubtopology
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTaskIds as StreamsGroupDescribeResponseTaskIds
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTaskOffset as StreamsGroupDescribeResponseTaskOffset
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTopicInfo as StreamsGroupDescribeResponseTopicInfo
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTopology as StreamsGroupDescribeResponseTopology
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTopologyDescription as StreamsGroupDescribeResponseTopologyDescription
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTopologyDescriptionGlobalStore as StreamsGroupDescribeResponseTopologyDescriptionGlobalStore
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTopologyDescriptionNode as StreamsGroupDescribeResponseTopologyDescriptionNode
+    from kafka_protocol.messages.streams_group_describe import StreamsGroupDescribeResponseTopologyDescriptionSubtopology as StreamsGroupDescribeResponseTopologyDescriptionSubtopology
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest as StreamsGroupHeartbeatRequest
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestCopartitionGroup as StreamsGroupHeartbeatRequestCopartitionGroup
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestEndpoint as StreamsGroupHeartbeatRequestEndpoint
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestKeyValue as StreamsGroupHeartbeatRequestKeyValue
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestSubtopology as StreamsGroupHeartbeatRequestSubtopology
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestTaskIds as StreamsGroupHeartbeatRequestTaskIds
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestTaskOffset as StreamsGroupHeartbeatRequestTaskOffset
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestTopicInfo as StreamsGroupHeartbeatRequestTopicInfo
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequestTopology as StreamsGroupHeartbeatRequestTopology
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatResponse as StreamsGroupHeartbeatResponse
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatResponseEndpoint as StreamsGroupHeartbeatResponseEndpoint
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatResponseEndpointToPartitions as StreamsGroupHeartbeatResponseEndpointToPartitions
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatResponseStatus as StreamsGroupHeartbeatResponseStatus
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatResponseTaskIds as StreamsGroupHeartbeatResponseTaskIds
+    from kafka_protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatResponseTopicPartition as StreamsGroupHeartbeatResponseTopicPartition
+    from kafka_protocol.messages.streams_group_topology_description_update import StreamsGroupTopologyDescriptionUpdateRequest as StreamsGroupTopologyDescriptionUpdateRequest
+    from kafka_protocol.messages.streams_group_topology_description_update import StreamsGroupTopologyDescriptionUpdateRequestTopologyDescription as StreamsGroupTopologyDescriptionUpdateRequestTopologyDescription
+    from kafka_protocol.messages.streams_group_topology_description_update import StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionGlobalStore as StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionGlobalStore
+    from kafka_protocol.messages.streams_group_topology_description_update import StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionNode as StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionNode
+    from kafka_protocol.messages.streams_group_topology_description_update import StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionSubtopology as StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionSubtopology
+    from kafka_protocol.messages.streams_group_topology_description_update import StreamsGroupTopologyDescriptionUpdateResponse as StreamsGroupTopologyDescriptionUpdateResponse
+    from kafka_protocol.messages.sync_group import SyncGroupRequest as SyncGroupRequest
+    from kafka_protocol.messages.sync_group import SyncGroupRequestAssignment as SyncGroupRequestAssignment
+    from kafka_protocol.messages.sync_group import SyncGroupResponse as SyncGroupResponse
+    from kafka_protocol.messages.txn_offset_commit import TxnOffsetCommitRequest as TxnOffsetCommitRequest
+    from kafka_protocol.messages.txn_offset_commit import TxnOffsetCommitRequestPartition as TxnOffsetCommitRequestPartition
+    from kafka_protocol.messages.txn_offset_commit import TxnOffsetCommitRequestTopic as TxnOffsetCommitRequestTopic
+    from kafka_protocol.messages.txn_offset_commit import TxnOffsetCommitResponse as TxnOffsetCommitResponse
+    from kafka_protocol.messages.txn_offset_commit import TxnOffsetCommitResponsePartition as TxnOffsetCommitResponsePartition
+    from kafka_protocol.messages.txn_offset_commit import TxnOffsetCommitResponseTopic as TxnOffsetCommitResponseTopic
+    from kafka_protocol.messages.unregister_broker import UnregisterBrokerRequest as UnregisterBrokerRequest
+    from kafka_protocol.messages.unregister_broker import UnregisterBrokerResponse as UnregisterBrokerResponse
+    from kafka_protocol.messages.unregister_controller import UnregisterControllerRequest as UnregisterControllerRequest
+    from kafka_protocol.messages.unregister_controller import UnregisterControllerResponse as UnregisterControllerResponse
+    from kafka_protocol.messages.update_features import UpdateFeaturesRequest as UpdateFeaturesRequest
+    from kafka_protocol.messages.update_features import UpdateFeaturesRequestFeatureUpdateKey as UpdateFeaturesRequestFeatureUpdateKey
+    from kafka_protocol.messages.update_features import UpdateFeaturesResponse as UpdateFeaturesResponse
+    from kafka_protocol.messages.update_features import UpdateFeaturesResponseUpdatableFeatureResult as UpdateFeaturesResponseUpdatableFeatureResult
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateRequest as WriteShareGroupStateRequest
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateRequestPartitionData as WriteShareGroupStateRequestPartitionData
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateRequestStateBatch as WriteShareGroupStateRequestStateBatch
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateRequestWriteStateData as WriteShareGroupStateRequestWriteStateData
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateResponse as WriteShareGroupStateResponse
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateResponsePartitionResult as WriteShareGroupStateResponsePartitionResult
+    from kafka_protocol.messages.write_share_group_state import WriteShareGroupStateResponseWriteStateResult as WriteShareGroupStateResponseWriteStateResult
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersRequest as WriteTxnMarkersRequest
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersRequestWritableTxnMarker as WriteTxnMarkersRequestWritableTxnMarker
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersRequestWritableTxnMarkerTopic as WriteTxnMarkersRequestWritableTxnMarkerTopic
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersResponse as WriteTxnMarkersResponse
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersResponseWritableTxnMarkerPartitionResult as WriteTxnMarkersResponseWritableTxnMarkerPartitionResult
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersResponseWritableTxnMarkerResult as WriteTxnMarkersResponseWritableTxnMarkerResult
+    from kafka_protocol.messages.write_txn_markers import WriteTxnMarkersResponseWritableTxnMarkerTopicResult as WriteTxnMarkersResponseWritableTxnMarkerTopicResult
+
+MODULES = {
+    'AddOffsetsToTxnRequest': 'add_offsets_to_txn',
+    'AddOffsetsToTxnResponse': 'add_offsets_to_txn',
+    'AddPartitionsToTxnRequest': 'add_partitions_to_txn',
+    'AddPartitionsToTxnRequestAddPartitionsToTxnTopic': 'add_partitions_to_txn',
+    'AddPartitionsToTxnRequestAddPartitionsToTxnTransaction': 'add_partitions_to_txn',
+    'AddPartitionsToTxnResponse': 'add_partitions_to_txn',
+    'AddPartitionsToTxnResponseAddPartitionsToTxnPartitionResult': 'add_partitions_to_txn',
+    'AddPartitionsToTxnResponseAddPartitionsToTxnResult': 'add_partitions_to_txn',
+    'AddPartitionsToTxnResponseAddPartitionsToTxnTopicResult': 'add_partitions_to_txn',
+    'AddRaftVoterRequest': 'add_raft_voter',
+    'AddRaftVoterRequestListener': 'add_raft_voter',
+    'AddRaftVoterResponse': 'add_raft_voter',
+    'AlterClientQuotasRequest': 'alter_client_quotas',
+    'AlterClientQuotasRequestEntityData': 'alter_client_quotas',
+    'AlterClientQuotasRequestEntryData': 'alter_client_quotas',
+    'AlterClientQuotasRequestOpData': 'alter_client_quotas',
+    'AlterClientQuotasResponse': 'alter_client_quotas',
+    'AlterClientQuotasResponseEntityData': 'alter_client_quotas',
+    'AlterClientQuotasResponseEntryData': 'alter_client_quotas',
+    'AlterConfigsRequest': 'alter_configs',
+    'AlterConfigsRequestAlterConfigsResource': 'alter_configs',
+    'AlterConfigsRequestAlterableConfig': 'alter_configs',
+    'AlterConfigsResponse': 'alter_configs',
+    'AlterConfigsResponseAlterConfigsResourceResponse': 'alter_configs',
+    'AlterPartitionReassignmentsRequest': 'alter_partition_reassignments',
+    'AlterPartitionReassignmentsRequestReassignablePartition': 'alter_partition_reassignments',
+    'AlterPartitionReassignmentsRequestReassignableTopic': 'alter_partition_reassignments',
+    'AlterPartitionReassignmentsResponse': 'alter_partition_reassignments',
+    'AlterPartitionReassignmentsResponseReassignablePartitionResponse': 'alter_partition_reassignments',
+    'AlterPartitionReassignmentsResponseReassignableTopicResponse': 'alter_partition_reassignments',
+    'AlterReplicaLogDirsRequest': 'alter_replica_log_dirs',
+    'AlterReplicaLogDirsRequestAlterReplicaLogDir': 'alter_replica_log_dirs',
+    'AlterReplicaLogDirsRequestAlterReplicaLogDirTopic': 'alter_replica_log_dirs',
+    'AlterReplicaLogDirsResponse': 'alter_replica_log_dirs',
+    'AlterReplicaLogDirsResponseAlterReplicaLogDirPartitionResult': 'alter_replica_log_dirs',
+    'AlterReplicaLogDirsResponseAlterReplicaLogDirTopicResult': 'alter_replica_log_dirs',
+    'AlterShareGroupOffsetsRequest': 'alter_share_group_offsets',
+    'AlterShareGroupOffsetsRequestPartition': 'alter_share_group_offsets',
+    'AlterShareGroupOffsetsRequestTopic': 'alter_share_group_offsets',
+    'AlterShareGroupOffsetsResponse': 'alter_share_group_offsets',
+    'AlterShareGroupOffsetsResponsePartition': 'alter_share_group_offsets',
+    'AlterShareGroupOffsetsResponseTopic': 'alter_share_group_offsets',
+    'AlterUserScramCredentialsRequest': 'alter_user_scram_credentials',
+    'AlterUserScramCredentialsRequestScramCredentialDeletion': 'alter_user_scram_credentials',
+    'AlterUserScramCredentialsRequestScramCredentialUpsertion': 'alter_user_scram_credentials',
+    'AlterUserScramCredentialsResponse': 'alter_user_scram_credentials',
+    'AlterUserScramCredentialsResponseAlterUserScramCredentialsResult': 'alter_user_scram_credentials',
+    'ApiVersionsRequest': 'api_versions',
+    'ApiVersionsResponse': 'api_versions',
+    'ApiVersionsResponseApiVersion': 'api_versions',
+    'ApiVersionsResponseFinalizedFeatureKey': 'api_versions',
+    'ApiVersionsResponseSupportedFeatureKey': 'api_versions',
+    'ConsumerGroupDescribeRequest': 'consumer_group_describe',
+    'ConsumerGroupDescribeResponse': 'consumer_group_describe',
+    'ConsumerGroupDescribeResponseAssignment': 'consumer_group_describe',
+    'ConsumerGroupDescribeResponseDescribedGroup': 'consumer_group_describe',
+    'ConsumerGroupDescribeResponseMember': 'consumer_group_describe',
+    'ConsumerGroupDescribeResponseTopicPartitions': 'consumer_group_describe',
+    'ConsumerGroupHeartbeatRequest': 'consumer_group_heartbeat',
+    'ConsumerGroupHeartbeatRequestTopicPartitions': 'consumer_group_heartbeat',
+    'ConsumerGroupHeartbeatResponse': 'consumer_group_heartbeat',
+    'ConsumerGroupHeartbeatResponseAssignment': 'consumer_group_heartbeat',
+    'ConsumerGroupHeartbeatResponseTopicPartitions': 'consumer_group_heartbeat',
+    'ConsumerProtocolAssignment': 'consumer_protocol',
+    'ConsumerProtocolAssignmentTopicPartition': 'consumer_protocol',
+    'ConsumerProtocolSubscription': 'consumer_protocol',
+    'ConsumerProtocolSubscriptionTopicPartition': 'consumer_protocol',
+    'CreateAclsRequest': 'create_acls',
+    'CreateAclsRequestAclCreation': 'create_acls',
+    'CreateAclsResponse': 'create_acls',
+    'CreateAclsResponseAclCreationResult': 'create_acls',
+    'CreateDelegationTokenRequest': 'create_delegation_token',
+    'CreateDelegationTokenRequestCreatableRenewers': 'create_delegation_token',
+    'CreateDelegationTokenResponse': 'create_delegation_token',
+    'CreatePartitionsRequest': 'create_partitions',
+    'CreatePartitionsRequestCreatePartitionsAssignment': 'create_partitions',
+    'CreatePartitionsRequestCreatePartitionsTopic': 'create_partitions',
+    'CreatePartitionsResponse': 'create_partitions',
+    'CreatePartitionsResponseCreatePartitionsTopicResult': 'create_partitions',
+    'CreateTopicsRequest': 'create_topics',
+    'CreateTopicsRequestCreatableReplicaAssignment': 'create_topics',
+    'CreateTopicsRequestCreatableTopic': 'create_topics',
+    'CreateTopicsRequestCreatableTopicConfig': 'create_topics',
+    'CreateTopicsResponse': 'create_topics',
+    'CreateTopicsResponseCreatableTopicConfigs': 'create_topics',
+    'CreateTopicsResponseCreatableTopicResult': 'create_topics',
+    'DeleteAclsRequest': 'delete_acls',
+    'DeleteAclsRequestDeleteAclsFilter': 'delete_acls',
+    'DeleteAclsResponse': 'delete_acls',
+    'DeleteAclsResponseDeleteAclsFilterResult': 'delete_acls',
+    'DeleteAclsResponseDeleteAclsMatchingAcl': 'delete_acls',
+    'DeleteGroupsRequest': 'delete_groups',
+    'DeleteGroupsResponse': 'delete_groups',
+    'DeleteGroupsResponseDeletableGroupResult': 'delete_groups',
+    'DeleteRecordsRequest': 'delete_records',
+    'DeleteRecordsRequestDeleteRecordsPartition': 'delete_records',
+    'DeleteRecordsRequestDeleteRecordsTopic': 'delete_records',
+    'DeleteRecordsResponse': 'delete_records',
+    'DeleteRecordsResponseDeleteRecordsPartitionResult': 'delete_records',
+    'DeleteRecordsResponseDeleteRecordsTopicResult': 'delete_records',
+    'DeleteShareGroupOffsetsRequest': 'delete_share_group_offsets',
+    'DeleteShareGroupOffsetsRequestTopic': 'delete_share_group_offsets',
+    'DeleteShareGroupOffsetsResponse': 'delete_share_group_offsets',
+    'DeleteShareGroupOffsetsResponseTopic': 'delete_share_group_offsets',
+    'DeleteShareGroupStateRequest': 'delete_share_group_state',
+    'DeleteShareGroupStateRequestDeleteStateData': 'delete_share_group_state',
+    'DeleteShareGroupStateRequestPartitionData': 'delete_share_group_state',
+    'DeleteShareGroupStateResponse': 'delete_share_group_state',
+    'DeleteShareGroupStateResponseDeleteStateResult': 'delete_share_group_state',
+    'DeleteShareGroupStateResponsePartitionResult': 'delete_share_group_state',
+    'DeleteTopicsRequest': 'delete_topics',
+    'DeleteTopicsRequestDeleteTopicState': 'delete_topics',
+    'DeleteTopicsResponse': 'delete_topics',
+    'DeleteTopicsResponseDeletableTopicResult': 'delete_topics',
+    'DescribeAclsRequest': 'describe_acls',
+    'DescribeAclsResponse': 'describe_acls',
+    'DescribeAclsResponseAclDescription': 'describe_acls',
+    'DescribeAclsResponseDescribeAclsResource': 'describe_acls',
+    'DescribeClientQuotasRequest': 'describe_client_quotas',
+    'DescribeClientQuotasRequestComponentData': 'describe_client_quotas',
+    'DescribeClientQuotasResponse': 'describe_client_quotas',
+    'DescribeClientQuotasResponseEntityData': 'describe_client_quotas',
+    'DescribeClientQuotasResponseEntryData': 'describe_client_quotas',
+    'DescribeClientQuotasResponseValueData': 'describe_client_quotas',
+    'DescribeClusterRequest': 'describe_cluster',
+    'DescribeClusterResponse': 'describe_cluster',
+    'DescribeClusterResponseDescribeClusterBroker': 'describe_cluster',
+    'DescribeConfigsRequest': 'describe_configs',
+    'DescribeConfigsRequestDescribeConfigsResource': 'describe_configs',
+    'DescribeConfigsResponse': 'describe_configs',
+    'DescribeConfigsResponseDescribeConfigsResourceResult': 'describe_configs',
+    'DescribeConfigsResponseDescribeConfigsResult': 'describe_configs',
+    'DescribeConfigsResponseDescribeConfigsSynonym': 'describe_configs',
+    'DescribeDelegationTokenRequest': 'describe_delegation_token',
+    'DescribeDelegationTokenRequestDescribeDelegationTokenOwner': 'describe_delegation_token',
+    'DescribeDelegationTokenResponse': 'describe_delegation_token',
+    'DescribeDelegationTokenResponseDescribedDelegationToken': 'describe_delegation_token',
+    'DescribeDelegationTokenResponseDescribedDelegationTokenRenewer': 'describe_delegation_token',
+    'DescribeGroupsRequest': 'describe_groups',
+    'DescribeGroupsResponse': 'describe_groups',
+    'DescribeGroupsResponseDescribedGroup': 'describe_groups',
+    'DescribeGroupsResponseDescribedGroupMember': 'describe_groups',
+    'DescribeLogDirsRequest': 'describe_log_dirs',
+    'DescribeLogDirsRequestDescribableLogDirTopic': 'describe_log_dirs',
+    'DescribeLogDirsResponse': 'describe_log_dirs',
+    'DescribeLogDirsResponseDescribeLogDirsPartition': 'describe_log_dirs',
+    'DescribeLogDirsResponseDescribeLogDirsResult': 'describe_log_dirs',
+    'DescribeLogDirsResponseDescribeLogDirsTopic': 'describe_log_dirs',
+    'DescribeProducersRequest': 'describe_producers',
+    'DescribeProducersRequestTopicRequest': 'describe_producers',
+    'DescribeProducersResponse': 'describe_producers',
+    'DescribeProducersResponsePartitionResponse': 'describe_producers',
+    'DescribeProducersResponseProducerState': 'describe_producers',
+    'DescribeProducersResponseTopicResponse': 'describe_producers',
+    'DescribeQuorumRequest': 'describe_quorum',
+    'DescribeQuorumRequestPartitionData': 'describe_quorum',
+    'DescribeQuorumRequestTopicData': 'describe_quorum',
+    'DescribeQuorumResponse': 'describe_quorum',
+    'DescribeQuorumResponseListener': 'describe_quorum',
+    'DescribeQuorumResponseNode': 'describe_quorum',
+    'DescribeQuorumResponsePartitionData': 'describe_quorum',
+    'DescribeQuorumResponseReplicaState': 'describe_quorum',
+    'DescribeQuorumResponseTopicData': 'describe_quorum',
+    'DescribeShareGroupOffsetsRequest': 'describe_share_group_offsets',
+    'DescribeShareGroupOffsetsRequestGroup': 'describe_share_group_offsets',
+    'DescribeShareGroupOffsetsRequestTopic': 'describe_share_group_offsets',
+    'DescribeShareGroupOffsetsResponse': 'describe_share_group_offsets',
+    'DescribeShareGroupOffsetsResponseGroup': 'describe_share_group_offsets',
+    'DescribeShareGroupOffsetsResponsePartition': 'describe_share_group_offsets',
+    'DescribeShareGroupOffsetsResponseTopic': 'describe_share_group_offsets',
+    'DescribeTopicPartitionsRequest': 'describe_topic_partitions',
+    'DescribeTopicPartitionsRequestCursor': 'describe_topic_partitions',
+    'DescribeTopicPartitionsRequestTopicRequest': 'describe_topic_partitions',
+    'DescribeTopicPartitionsResponse': 'describe_topic_partitions',
+    'DescribeTopicPartitionsResponseCursor': 'describe_topic_partitions',
+    'DescribeTopicPartitionsResponsePartition': 'describe_topic_partitions',
+    'DescribeTopicPartitionsResponseTopic': 'describe_topic_partitions',
+    'DescribeTransactionsRequest': 'describe_transactions',
+    'DescribeTransactionsResponse': 'describe_transactions',
+    'DescribeTransactionsResponseTopicData': 'describe_transactions',
+    'DescribeTransactionsResponseTransactionState': 'describe_transactions',
+    'DescribeUserScramCredentialsRequest': 'describe_user_scram_credentials',
+    'DescribeUserScramCredentialsRequestUserName': 'describe_user_scram_credentials',
+    'DescribeUserScramCredentialsResponse': 'describe_user_scram_credentials',
+    'DescribeUserScramCredentialsResponseCredentialInfo': 'describe_user_scram_credentials',
+    'DescribeUserScramCredentialsResponseDescribeUserScramCredentialsResult': 'describe_user_scram_credentials',
+    'ElectLeadersRequest': 'elect_leaders',
+    'ElectLeadersRequestTopicPartitions': 'elect_leaders',
+    'ElectLeadersResponse': 'elect_leaders',
+    'ElectLeadersResponsePartitionResult': 'elect_leaders',
+    'ElectLeadersResponseReplicaElectionResult': 'elect_leaders',
+    'EndTxnRequest': 'end_txn',
+    'EndTxnResponse': 'end_txn',
+    'ExpireDelegationTokenRequest': 'expire_delegation_token',
+    'ExpireDelegationTokenResponse': 'expire_delegation_token',
+    'FetchRequest': 'fetch',
+    'FetchRequestFetchPartition': 'fetch',
+    'FetchRequestFetchTopic': 'fetch',
+    'FetchRequestForgottenTopic': 'fetch',
+    'FetchRequestReplicaState': 'fetch',
+    'FetchResponse': 'fetch',
+    'FetchResponseAbortedTransaction': 'fetch',
+    'FetchResponseEpochEndOffset': 'fetch',
+    'FetchResponseFetchableTopicResponse': 'fetch',
+    'FetchResponseLeaderIdAndEpoch': 'fetch',
+    'FetchResponseNodeEndpoint': 'fetch',
+    'FetchResponsePartitionData': 'fetch',
+    'FetchResponseSnapshotId': 'fetch',
+    'FindCoordinatorRequest': 'find_coordinator',
+    'FindCoordinatorResponse': 'find_coordinator',
+    'FindCoordinatorResponseCoordinator': 'find_coordinator',
+    'GetTelemetrySubscriptionsRequest': 'get_telemetry_subscriptions',
+    'GetTelemetrySubscriptionsResponse': 'get_telemetry_subscriptions',
+    'HeartbeatRequest': 'heartbeat',
+    'HeartbeatResponse': 'heartbeat',
+    'IncrementalAlterConfigsRequest': 'incremental_alter_configs',
+    'IncrementalAlterConfigsRequestAlterConfigsResource': 'incremental_alter_configs',
+    'IncrementalAlterConfigsRequestAlterableConfig': 'incremental_alter_configs',
+    'IncrementalAlterConfigsResponse': 'incremental_alter_configs',
+    'IncrementalAlterConfigsResponseAlterConfigsResourceResponse': 'incremental_alter_configs',
+    'InitProducerIdRequest': 'init_producer_id',
+    'InitProducerIdResponse': 'init_producer_id',
+    'InitializeShareGroupStateRequest': 'initialize_share_group_state',
+    'InitializeShareGroupStateRequestInitializeStateData': 'initialize_share_group_state',
+    'InitializeShareGroupStateRequestPartitionData': 'initialize_share_group_state',
+    'InitializeShareGroupStateResponse': 'initialize_share_group_state',
+    'InitializeShareGroupStateResponseInitializeStateResult': 'initialize_share_group_state',
+    'InitializeShareGroupStateResponsePartitionResult': 'initialize_share_group_state',
+    'JoinGroupRequest': 'join_group',
+    'JoinGroupRequestProtocol': 'join_group',
+    'JoinGroupResponse': 'join_group',
+    'JoinGroupResponseMember': 'join_group',
+    'LeaveGroupRequest': 'leave_group',
+    'LeaveGroupRequestMemberIdentity': 'leave_group',
+    'LeaveGroupResponse': 'leave_group',
+    'LeaveGroupResponseMemberResponse': 'leave_group',
+    'ListConfigResourcesRequest': 'list_config_resources',
+    'ListConfigResourcesResponse': 'list_config_resources',
+    'ListConfigResourcesResponseConfigResource': 'list_config_resources',
+    'ListGroupsRequest': 'list_groups',
+    'ListGroupsResponse': 'list_groups',
+    'ListGroupsResponseListedGroup': 'list_groups',
+    'ListOffsetsRequest': 'list_offsets',
+    'ListOffsetsRequestListOffsetsPartition': 'list_offsets',
+    'ListOffsetsRequestListOffsetsTopic': 'list_offsets',
+    'ListOffsetsResponse': 'list_offsets',
+    'ListOffsetsResponseListOffsetsPartitionResponse': 'list_offsets',
+    'ListOffsetsResponseListOffsetsTopicResponse': 'list_offsets',
+    'ListPartitionReassignmentsRequest': 'list_partition_reassignments',
+    'ListPartitionReassignmentsRequestListPartitionReassignmentsTopics': 'list_partition_reassignments',
+    'ListPartitionReassignmentsResponse': 'list_partition_reassignments',
+    'ListPartitionReassignmentsResponseOngoingPartitionReassignment': 'list_partition_reassignments',
+    'ListPartitionReassignmentsResponseOngoingTopicReassignment': 'list_partition_reassignments',
+    'ListTransactionsRequest': 'list_transactions',
+    'ListTransactionsResponse': 'list_transactions',
+    'ListTransactionsResponseTransactionState': 'list_transactions',
+    'MetadataRequest': 'metadata',
+    'MetadataRequestTopic': 'metadata',
+    'MetadataResponse': 'metadata',
+    'MetadataResponseBroker': 'metadata',
+    'MetadataResponsePartition': 'metadata',
+    'MetadataResponseTopic': 'metadata',
+    'OffsetCommitRequest': 'offset_commit',
+    'OffsetCommitRequestPartition': 'offset_commit',
+    'OffsetCommitRequestTopic': 'offset_commit',
+    'OffsetCommitResponse': 'offset_commit',
+    'OffsetCommitResponsePartition': 'offset_commit',
+    'OffsetCommitResponseTopic': 'offset_commit',
+    'OffsetDeleteRequest': 'offset_delete',
+    'OffsetDeleteRequestPartition': 'offset_delete',
+    'OffsetDeleteRequestTopic': 'offset_delete',
+    'OffsetDeleteResponse': 'offset_delete',
+    'OffsetDeleteResponsePartition': 'offset_delete',
+    'OffsetDeleteResponseTopic': 'offset_delete',
+    'OffsetFetchRequest': 'offset_fetch',
+    'OffsetFetchRequestGroup': 'offset_fetch',
+    'OffsetFetchRequestTopic': 'offset_fetch',
+    'OffsetFetchRequestTopics': 'offset_fetch',
+    'OffsetFetchResponse': 'offset_fetch',
+    'OffsetFetchResponseGroup': 'offset_fetch',
+    'OffsetFetchResponsePartition': 'offset_fetch',
+    'OffsetFetchResponsePartitions': 'offset_fetch',
+    'OffsetFetchResponseTopic': 'offset_fetch',
+    'OffsetFetchResponseTopics': 'offset_fetch',
+    'OffsetForLeaderEpochRequest': 'offset_for_leader_epoch',
+    'OffsetForLeaderEpochRequestOffsetForLeaderPartition': 'offset_for_leader_epoch',
+    'OffsetForLeaderEpochRequestOffsetForLeaderTopic': 'offset_for_leader_epoch',
+    'OffsetForLeaderEpochResponse': 'offset_for_leader_epoch',
+    'OffsetForLeaderEpochResponseEpochEndOffset': 'offset_for_leader_epoch',
+    'OffsetForLeaderEpochResponseOffsetForLeaderTopicResult': 'offset_for_leader_epoch',
+    'ProduceRequest': 'produce',
+    'ProduceRequestPartitionProduceData': 'produce',
+    'ProduceRequestTopicProduceData': 'produce',
+    'ProduceResponse': 'produce',
+    'ProduceResponseBatchIndexAndErrorMessage': 'produce',
+    'ProduceResponseLeaderIdAndEpoch': 'produce',
+    'ProduceResponseNodeEndpoint': 'produce',
+    'ProduceResponsePartitionProduceResponse': 'produce',
+    'ProduceResponseTopicProduceResponse': 'produce',
+    'PushTelemetryRequest': 'push_telemetry',
+    'PushTelemetryResponse': 'push_telemetry',
+    'ReadShareGroupStateRequest': 'read_share_group_state',
+    'ReadShareGroupStateRequestPartitionData': 'read_share_group_state',
+    'ReadShareGroupStateRequestReadStateData': 'read_share_group_state',
+    'ReadShareGroupStateResponse': 'read_share_group_state',
+    'ReadShareGroupStateResponsePartitionResult': 'read_share_group_state',
+    'ReadShareGroupStateResponseReadStateResult': 'read_share_group_state',
+    'ReadShareGroupStateResponseStateBatch': 'read_share_group_state',
+    'ReadShareGroupStateSummaryRequest': 'read_share_group_state_summary',
+    'ReadShareGroupStateSummaryRequestPartitionData': 'read_share_group_state_summary',
+    'ReadShareGroupStateSummaryRequestReadStateSummaryData': 'read_share_group_state_summary',
+    'ReadShareGroupStateSummaryResponse': 'read_share_group_state_summary',
+    'ReadShareGroupStateSummaryResponsePartitionResult': 'read_share_group_state_summary',
+    'ReadShareGroupStateSummaryResponseReadStateSummaryResult': 'read_share_group_state_summary',
+    'RemoveRaftVoterRequest': 'remove_raft_voter',
+    'RemoveRaftVoterResponse': 'remove_raft_voter',
+    'RenewDelegationTokenRequest': 'renew_delegation_token',
+    'RenewDelegationTokenResponse': 'renew_delegation_token',
+    'SaslAuthenticateRequest': 'sasl_authenticate',
+    'SaslAuthenticateResponse': 'sasl_authenticate',
+    'SaslHandshakeRequest': 'sasl_handshake',
+    'SaslHandshakeResponse': 'sasl_handshake',
+    'ShareAcknowledgeRequest': 'share_acknowledge',
+    'ShareAcknowledgeRequestAcknowledgePartition': 'share_acknowledge',
+    'ShareAcknowledgeRequestAcknowledgeTopic': 'share_acknowledge',
+    'ShareAcknowledgeRequestAcknowledgementBatch': 'share_acknowledge',
+    'ShareAcknowledgeResponse': 'share_acknowledge',
+    'ShareAcknowledgeResponseLeaderIdAndEpoch': 'share_acknowledge',
+    'ShareAcknowledgeResponseNodeEndpoint': 'share_acknowledge',
+    'ShareAcknowledgeResponsePartitionData': 'share_acknowledge',
+    'ShareAcknowledgeResponseShareAcknowledgeTopicResponse': 'share_acknowledge',
+    'ShareFetchRequest': 'share_fetch',
+    'ShareFetchRequestAcknowledgementBatch': 'share_fetch',
+    'ShareFetchRequestFetchPartition': 'share_fetch',
+    'ShareFetchRequestFetchTopic': 'share_fetch',
+    'ShareFetchRequestForgottenTopic': 'share_fetch',
+    'ShareFetchResponse': 'share_fetch',
+    'ShareFetchResponseAcquiredRecords': 'share_fetch',
+    'ShareFetchResponseLeaderIdAndEpoch': 'share_fetch',
+    'ShareFetchResponseNodeEndpoint': 'share_fetch',
+    'ShareFetchResponsePartitionData': 'share_fetch',
+    'ShareFetchResponseShareFetchableTopicResponse': 'share_fetch',
+    'ShareGroupDescribeRequest': 'share_group_describe',
+    'ShareGroupDescribeResponse': 'share_group_describe',
+    'ShareGroupDescribeResponseAssignment': 'share_group_describe',
+    'ShareGroupDescribeResponseDescribedGroup': 'share_group_describe',
+    'ShareGroupDescribeResponseMember': 'share_group_describe',
+    'ShareGroupDescribeResponseTopicPartitions': 'share_group_describe',
+    'ShareGroupHeartbeatRequest': 'share_group_heartbeat',
+    'ShareGroupHeartbeatResponse': 'share_group_heartbeat',
+    'ShareGroupHeartbeatResponseAssignment': 'share_group_heartbeat',
+    'ShareGroupHeartbeatResponseTopicPartitions': 'share_group_heartbeat',
+    'StreamsGroupDescribeRequest': 'streams_group_describe',
+    'StreamsGroupDescribeResponse': 'streams_group_describe',
+    'StreamsGroupDescribeResponseAssignment': 'streams_group_describe',
+    'StreamsGroupDescribeResponseDescribedGroup': 'streams_group_describe',
+    'StreamsGroupDescribeResponseEndpoint': 'streams_group_describe',
+    'StreamsGroupDescribeResponseKeyValue': 'streams_group_describe',
+    'StreamsGroupDescribeResponseMember': 'streams_group_describe',
+    'StreamsGroupDescribeResponseSubtopology': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTaskIds': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTaskOffset': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTopicInfo': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTopology': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTopologyDescription': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTopologyDescriptionGlobalStore': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTopologyDescriptionNode': 'streams_group_describe',
+    'StreamsGroupDescribeResponseTopologyDescriptionSubtopology': 'streams_group_describe',
+    'StreamsGroupHeartbeatRequest': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestCopartitionGroup': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestEndpoint': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestKeyValue': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestSubtopology': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestTaskIds': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestTaskOffset': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestTopicInfo': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatRequestTopology': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatResponse': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatResponseEndpoint': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatResponseEndpointToPartitions': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatResponseStatus': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatResponseTaskIds': 'streams_group_heartbeat',
+    'StreamsGroupHeartbeatResponseTopicPartition': 'streams_group_heartbeat',
+    'StreamsGroupTopologyDescriptionUpdateRequest': 'streams_group_topology_description_update',
+    'StreamsGroupTopologyDescriptionUpdateRequestTopologyDescription': 'streams_group_topology_description_update',
+    'StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionGlobalStore': 'streams_group_topology_description_update',
+    'StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionNode': 'streams_group_topology_description_update',
+    'StreamsGroupTopologyDescriptionUpdateRequestTopologyDescriptionSubtopology': 'streams_group_topology_description_update',
+    'StreamsGroupTopologyDescriptionUpdateResponse': 'streams_group_topology_description_update',
+    'SyncGroupRequest': 'sync_group',
+    'SyncGroupRequestAssignment': 'sync_group',
+    'SyncGroupResponse': 'sync_group',
+    'TxnOffsetCommitRequest': 'txn_offset_commit',
+    'TxnOffsetCommitRequestPartition': 'txn_offset_commit',
+    'TxnOffsetCommitRequestTopic': 'txn_offset_commit',
+    'TxnOffsetCommitResponse': 'txn_offset_commit',
+    'TxnOffsetCommitResponsePartition': 'txn_offset_commit',
+    'TxnOffsetCommitResponseTopic': 'txn_offset_commit',
+    'UnregisterBrokerRequest': 'unregister_broker',
+    'UnregisterBrokerResponse': 'unregister_broker',
+    'UnregisterControllerRequest': 'unregister_controller',
+    'UnregisterControllerResponse': 'unregister_controller',
+    'UpdateFeaturesRequest': 'update_features',
+    'UpdateFeaturesRequestFeatureUpdateKey': 'update_features',
+    'UpdateFeaturesResponse': 'update_features',
+    'UpdateFeaturesResponseUpdatableFeatureResult': 'update_features',
+    'WriteShareGroupStateRequest': 'write_share_group_state',
+    'WriteShareGroupStateRequestPartitionData': 'write_share_group_state',
+    'WriteShareGroupStateRequestStateBatch': 'write_share_group_state',
+    'WriteShareGroupStateRequestWriteStateData': 'write_share_group_state',
+    'WriteShareGroupStateResponse': 'write_share_group_state',
+    'WriteShareGroupStateResponsePartitionResult': 'write_share_group_state',
+    'WriteShareGroupStateResponseWriteStateResult': 'write_share_group_state',
+    'WriteTxnMarkersRequest': 'write_txn_markers',
+    'WriteTxnMarkersRequestWritableTxnMarker': 'write_txn_markers',
+    'WriteTxnMarkersRequestWritableTxnMarkerTopic': 'write_txn_markers',
+    'WriteTxnMarkersResponse': 'write_txn_markers',
+    'WriteTxnMarkersResponseWritableTxnMarkerPartitionResult': 'write_txn_markers',
+    'WriteTxnMarkersResponseWritableTxnMarkerResult': 'write_txn_markers',
+    'WriteTxnMarkersResponseWritableTxnMarkerTopicResult': 'write_txn_markers',
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(name)
+    value = getattr(import_module(f'kafka_protocol.messages.{MODULES[name]}'), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,133 @@
+# Generated from Kafka's message definitions by `make codec`. Do not edit.
+"""ShareGroupDescribe."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from kafka_protocol.schema import Field, Layout, Schema
+
+
+class ShareGroupDescribeRequest(Struct, gc=False):
+    group_ids: list[str] = field(default_factory=list)
+    include_authorized_operations: bool = False
+    unknown_tags: tuple[tuple[int, bytes], ...] = ()
+
+
+class ShareGroupDescribeResponseTopicPartitions(Struct, gc=False):
+    topic_id: bytes = b'\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'
+    topic_name: str = ''
+    partitions: list[int] = field(default_factory=list)
+    unknown_tags: tuple[tuple[int, bytes], ...] = ()
+
+
+class ShareGroupDescribeResponseAssignment(Struct, gc=False):
+    topic_partitions: list[ShareGroupDescribeResponseTopicPartitions] = field(default_factory=list)
+    unknown_tags: tuple[tuple[int, bytes], ...] = ()
+
+
+class ShareGroupDescribeResponseMember(Struct, gc=False):
+    member_id: str = ''
+    rack_id: str | None = None
+    member_epoch: int = 0
+    client_id: str = ''
+    client_host: str = ''
+    subscribed_topic_names: list[str] = field(default_factory=list)
+    assignment: ShareGroupDescribeResponseAssignment | None = None
+    unknown_tags: tuple[tuple[int, bytes], ...] = ()
+
+
+class ShareGroupDescribeResponseDescribedGroup(Struct, gc=False):
+    error_code: int = 0
+    error_message: str | None = None
+    group_id: str = ''
+    group_state: str = ''
+    group_epoch: int = 0
+    assignment_epoch: int = 0
+    assignor_name: str = ''
+    members: list[ShareGroupDescribeResponseMember] = field(default_factory=list)
+    authorized_operations: int = -2147483648
+    unknown_tags: tuple[tuple[int, bytes], ...] = ()
+
+
+class ShareGroupDescribeResponse(Struct, gc=False):
+    throttle_time_ms: int = 0
+    groups: list[ShareGroupDescribeResponseDescribedGroup] = field(default_factory=list)
+    unknown_tags: tuple[tuple[int, bytes], ...] = ()
+
+SCHEMAS = {
+    'ShareGroupDescribeRequest': Schema(
+        'ShareGroupDescribeRequest', 77, 0,
+        (
+            Layout((0, 0), (
+                Field('group_ids', '[]string', default=[]),
+                Field('include_authorized_operations', 'bool', default=False),
+            )),
+            Layout((1, 1), (
+                Field('group_ids', '[]string', default=[]),
+                Field('include_authorized_operations', 'bool', default=False),
+            )),
+        ),
+    ),
+    'ShareGroupDescribeResponse': Schema(
+        'ShareGroupDescribeResponse', 77, 0,
+        (
+            Layout((0, 0), (
+                Field('throttle_time_ms', 'int32', default=0),
+                Field('groups', '[]ShareGroupDescribeResponseDescribedGroup', default=[], fields=(
+                    Field('error_code', 'int16', default=0),
+                    Field('error_message', 'string', nullable=(0, 32767)),
+                    Field('group_id', 'string', default=''),
+                    Field('group_state', 'string', default=''),
+                    Field('group_epoch', 'int32', default=0),
+                    Field('assignment_epoch', 'int32', default=0),
+                    Field('assignor_name', 'string', default=''),
+                    Field('members', '[]ShareGroupDescribeResponseMember', default=[], fields=(
+                        Field('member_id', 'string', default=''),
+                        Field('rack_id', 'string', nullable=(0, 32767)),
+                        Field('member_epoch', 'int32', default=0),
+                        Field('client_id', 'string', default=''),
+                        Field('client_host', 'string', default=''),
+                        Field('subscribed_topic_names', '[]string', default=[]),
+                        Field('assignment', 'ShareGroupDescribeResponseAssignment', fields=(
+                            Field('topic_partitions', '[]ShareGroupDescribeResponseTopicPartitions', default=[], fields=(
+                                Field('topic_id', 'uuid', default=b'\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'),
+                                Field('topic_name', 'string', default=''),
+                                Field('partitions', '[]int32', default=[]),
+                            )),
+                        )),
+                    )),
+                    Field('authorized_operations', 'int32', default=-2147483648),
+                )),
+            )),
+            Layout((1, 1), (
+                Field('throttle_time_ms', 'int32', default=0),
+                Field('groups', '[]ShareGroupDescribeResponseDescribedGroup', default=[], fields=(
+                    Field('error_code', 'int16', default=0),
+                    Field('error_message', 'string', nullable=(0, 32767)),
+                    Field('group_id', 'string', default=''),
+                    Field('group_state', 'string', default=''),
+                    Field('group_epoch', 'int32', default=0),
+                    Field('assignment_epoch', 'int32', default=0),
+                    Field('assignor_name', 'string', default=''),
+                    Field('members', '[]ShareGroupDescribeResponseMember', default=[], fields=(
+                        Field('member_id', 'string', default=''),
+                        Field('rack_id', 'string', nullable=(0, 32767)),
+                        Field('member_epoch', 'int32', default=0),
+                        Field('client_id', 'string', default=''),
+                        Field('client_host', 'string', default=''),
+                        Field('subscribed_topic_names', '[]string', default=[]),
+                        Field('assignment', 'ShareGroupDescribeResponseAssignment', fields=(
+                            Field('topic_partitions', '[]ShareGroupDescribeResponseTopicPartitions', default=[], fields=(
+                                Field('topic_id', 'uuid', default=b'\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'),
+                                Field('topic_name', 'string', default=''),
+                                Field('partitions', '[]int32', default=[]),
+                            )),
+                        )),
+                    )),
+                    Field('authorized_operations', 'int32', default=-2147483648),
+                )),
+            )),
+        ),
+    ),
+}

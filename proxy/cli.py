@@ -1,0 +1,110 @@
+"""The command `kip848-proxy`. Exit codes: 0 it was told to stop, 1 it could not start, 2 the settings are wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from proxy.configuration import BadSettings, Loaded, effective, load
+
+DISTRIBUTION = "kip848-proxy"
+CANNOT_START = 1
+BAD_SETTINGS = 2
+
+EXAMPLES = """\
+examples:
+  # a sidecar: the application connects to 127.0.0.1:9092 as if it were the cluster
+  kip848-proxy serve --upstream kafka-1:9092,kafka-2:9092
+
+  # a gateway: brokers 0 to 2 on ports 19093 to 19095 of this host
+  kip848-proxy serve --upstream kafka:9092 --listen 0.0.0.0:19092 --advertise gateway.example --node 0 --node 1 --node 2
+
+  # what would be used, and who said so
+  kip848-proxy serve --config proxy.toml --print-config
+
+Every setting can stand in the file (TOML), in the environment (KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS) or be a flag;
+flags win over the environment, the environment over the file. docs/settings.md lists them all.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return BAD_SETTINGS
+    try:
+        loaded = load(_flags(options), os.environ, options.config)
+    except BadSettings as error:
+        print(f"{DISTRIBUTION}: {error}", file=sys.stderr)
+        return BAD_SETTINGS
+    if options.print_config:
+        print(effective(loaded), end="")
+        return 0
+    return _serve(loaded)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=DISTRIBUTION,
+        description="A proxy for Apache Kafka that legacy consumers connect to as if it were the cluster.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {version(DISTRIBUTION)}")
+    commands = parser.add_subparsers(dest="command", title="commands")
+    serve = commands.add_parser(
+        "serve",
+        help="run the proxy",
+        description="Stand in front of a Kafka cluster.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    serve.add_argument(
+        "--upstream", metavar="HOST:PORT[,…]", help="brokers to find the cluster by; one that answers is enough"
+    )
+    serve.add_argument(
+        "--listen", metavar="HOST:PORT", help="what clients connect to (127.0.0.1:9092); node N is on port + 1 + N"
+    )
+    serve.add_argument(
+        "--advertise", metavar="HOST", help="what clients are told to dial, where it is not the host of --listen"
+    )
+    serve.add_argument("--admin", metavar="HOST:PORT", help="health and metrics (127.0.0.1:9090), or none")
+    serve.add_argument(
+        "--node", metavar="N", action="append", dest="nodes", help="bind the listener of broker N at start; repeat"
+    )
+    serve.add_argument("--log-format", dest="log.format", metavar="text|json")
+    serve.add_argument("--log-level", dest="log.level", metavar="debug|info|warning|error")
+    serve.add_argument("--config", metavar="FILE.toml", type=Path, help="settings in TOML")
+    serve.add_argument("--print-config", action="store_true", help="print what is effective and who said so, and stop")
+    return parser
+
+
+def _flags(options: argparse.Namespace) -> dict[str, Any]:
+    ours = {"command", "config", "print_config"}
+    return {path: value for path, value in vars(options).items() if path not in ours and value is not None}
+
+
+def _serve(loaded: Loaded) -> int:
+    # Only here, so that --help and --print-config stay quick.
+    import trio
+
+    from proxy.logs import Log
+    from proxy.server import CannotStart, serve
+
+    settings = loaded.settings
+    try:
+        trio.run(serve, settings, Log(settings.log.level, settings.log.format))
+    except CannotStart as failure:
+        print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
+        return CANNOT_START
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Every open connection: what it may cost, when it is cut, and how all of them are drained.
+
+A connection is a client's socket, a broker's socket and the conversation between them, carried either by the epoll set
+(`link.py`) or, where a leg has TLS, by trio streams (`tls_link.py`). Both look the same from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import trio
+
+from proxy.addresses import Address
+from proxy.causes import Cause
+from proxy.conversation import Conversation, Wire
+from proxy.counts import Counts
+from proxy.logs import Log
+from proxy.settings import Limits
+
+SWEEP_SECONDS = 1.0
+DRAIN_SWEEP_SECONDS = 0.05
+
+# These say something is wrong, here or with a peer; the others are how connections ordinarily end.
+ORDINARY = frozenset({Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST})
+
+
+class Connection(Protocol):
+    client: str
+    conversation: Conversation
+    opened_at: float
+    active_at: float
+    # The node of the listener that was dialled, and whether the broker behind was only a guess.
+    node: int | None
+    dialled: Address | None
+    watch: Watch
+
+    def close(self, cause: Cause, detail: str = "") -> None: ...
+    def drain(self) -> None: ...
+    def stalled_by_client(self) -> bool: ...
+    def connecting(self) -> bool: ...
+
+
+class Watch:
+    """What the sweep remembers of a connection between two looks."""
+
+    __slots__ = ("requests", "unauthenticated_since", "under_way_since")
+
+    def __init__(self, now: float) -> None:
+        self.unauthenticated_since: float | None = now
+        self.under_way_since: float | None = None
+        self.requests = 0
+
+
+class Connections:
+    def __init__(self, limits: Limits, wire: Wire, counts: Counts, log: Log) -> None:
+        self.limits = limits
+        self.counts = counts
+        self.log = log
+        self._wire = wire
+        self._open: set[Connection] = set()
+        self.draining = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def converse(self) -> Conversation:
+        limits = self.limits
+        return Conversation(self._wire, self.counts, limits.max_request_bytes, limits.max_rewritten_bytes)
+
+    @property
+    def full(self) -> bool:
+        return len(self._open) >= self.limits.max_connections
+
+    def opened(self, connection: Connection) -> None:
+        self._open.add(connection)
+        self.counts.connections_opened += 1
+        self.counts.connections_open = len(self._open)
+
+    def closed(self, connection: Connection, cause: Cause, detail: str) -> None:
+        self._open.discard(connection)
+        self.counts.connections_open = len(self._open)
+        self.refused(connection.client, cause, detail, connection.node)
+
+    def refused(self, client: str, cause: Cause, detail: str = "", node: int | None = None) -> None:
+        """Also for those that never became a connection."""
+        self.counts.disconnects[cause.value] += 1
+        say = self.log.debug if cause in ORDINARY else self.log.warning
+        say("disconnected", cause=cause.value, client=client, node="bootstrap" if node is None else node, detail=detail)
+
+    async def sweep(self, whereabouts: Callable[[int], Address | None]) -> None:
+        """Cut what is past its limits, for ever."""
+        while True:
+            await trio.sleep(SWEEP_SECONDS)
+            now = trio.current_time()
+            for connection in list(self._open):
+                cause = self._overdue(connection, now) or _mistaken(connection, whereabouts)
+                if cause is not None:
+                    connection.close(cause)
+
+    def _overdue(self, connection: Connection, now: float) -> Cause | None:
+        limits, watch, conversation = self.limits, connection.watch, connection.conversation
+        if (now - connection.active_at) * 1000 > limits.idle_timeout_ms:
+            return Cause.IDLE
+        if connection.connecting() and (now - connection.opened_at) * 1000 > limits.connect_timeout_ms:
+            return Cause.BROKER_UNREACHABLE
+        if conversation.authenticated:
+            watch.unauthenticated_since = None
+        elif watch.unauthenticated_since is None:
+            watch.unauthenticated_since = now
+        elif (now - watch.unauthenticated_since) * 1000 > limits.authentication_timeout_ms:
+            return Cause.AUTHENTICATION_TIMEOUT
+        # A request that we are slow to pass on is not the client's fault.
+        if not (conversation.request_under_way and connection.stalled_by_client()):
+            watch.under_way_since = None
+        elif watch.under_way_since is None or watch.requests != conversation.requests:
+            watch.under_way_since, watch.requests = now, conversation.requests
+        elif (now - watch.under_way_since) * 1000 > limits.request_timeout_ms:
+            return Cause.REQUEST_TIMEOUT
+        return None
+
+    async def drain(self) -> None:
+        """Take no new requests, let what was asked be answered, then close; after the drain time-out, close anyhow."""
+        self.draining = True
+        with trio.move_on_after(self.limits.drain_timeout_ms / 1000):
+            while self._open:
+                for connection in list(self._open):
+                    connection.drain()
+                await trio.sleep(DRAIN_SWEEP_SECONDS)
+        for connection in list(self._open):
+            connection.close(Cause.DRAINED, "still busy at the drain time-out")
+
+
+def _mistaken(connection: Connection, whereabouts: Callable[[int], Address | None]) -> Cause | None:
+    """A broker was guessed or has moved: the client finds the right one by dialling again."""
+    if connection.node is None or connection.dialled is None:
+        return None
+    real = whereabouts(connection.node)
+    return Cause.BROKER_MISTAKEN if real is not None and real != connection.dialled else None

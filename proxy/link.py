@@ -1,0 +1,287 @@
+"""A plaintext connection: two raw sockets in the epoll set.
+
+What is read from one side goes through the conversation and is sent to the other in the same breath. What the other
+side's socket does not take is kept (`unsent`), and nothing more is read for it until that is gone: that is all the
+backpressure there is, and it bounds the memory of a connection to one buffer each way. While nothing is unsent a
+connection owns no buffer at all: reading uses one that all of them share.
+
+A client that has finished sending (half-closed) still gets its answers: the end is passed on to the broker once all is
+sent, and the broker's own end closes the connection. When a broker ends, what it said is delivered first.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import traceback
+from collections.abc import Callable
+from socket import IPPROTO_TCP, SHUT_WR, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, socket
+
+from proxy.addresses import Address
+from proxy.causes import Cause, Disconnect
+from proxy.connections import Connections, Watch
+from proxy.conversation import Bytes
+from proxy.epoll_set import READABLE, WRITABLE, EpollSet
+from proxy.names import Target
+
+BUFFER_BYTES = 256 * 1024
+_buffer = bytearray(BUFFER_BYTES)
+_view = memoryview(_buffer)
+
+
+class Leg:
+    """One of the two sockets."""
+
+    __slots__ = ("ended", "ending", "lost", "sock", "unsent", "watched")
+
+    def __init__(self, sock: socket, lost: Cause) -> None:
+        self.sock = sock
+        self.lost = lost
+        self.unsent = bytearray()
+        self.watched = 0
+        # What it had to say is read to its end.
+        self.ended = False
+        # It is to be told that there is no more, once all is sent.
+        self.ending = False
+
+
+class Link:
+    def __init__(
+        self,
+        connections: Connections,
+        epoll_set: EpollSet,
+        sock: socket,
+        client: str,
+        node: int | None,
+        choices: list[tuple[Address, Target]],
+    ) -> None:
+        self.client = client
+        self.node = node
+        self.dialled: Address | None = None
+        self.conversation = connections.converse()
+        self.opened_at = self.active_at = epoll_set.now
+        self.watch = Watch(epoll_set.now)
+        self._connections = connections
+        self._counts = connections.counts
+        self._epoll_set = epoll_set
+        self._max_pipelined = connections.limits.max_pipelined_requests
+        self._choices = iter(choices)
+        self._client = Leg(sock, Cause.CLIENT_LOST)
+        self._broker: Leg | None = None
+        self._connected = False
+        self._draining = False
+        self._throttled = False
+        self._closed = False
+        sock.setblocking(False)
+        sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        connections.opened(self)
+        epoll_set.watch(sock, 0, self._client_ready)
+        self._guarded(self._dial, 0)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "connected" if self._connected else "dialling"
+        return f"<Link {self.client} to {self.dialled} {state} {self.conversation!r}>"
+
+    # ---------------------------------------------------------------------------------------------------- dialling
+
+    def _dial(self, _events: int, last: str = "no address to dial") -> None:
+        for address, (family, target) in self._choices:
+            sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
+            sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+            self.dialled = address
+            failure = sock.connect_ex(target)
+            if failure in (0, errno.EINPROGRESS):
+                self._broker = Leg(sock, Cause.BROKER_LOST)
+                self._broker.watched = WRITABLE
+                self._epoll_set.watch(sock, WRITABLE, self._broker_ready)
+                return
+            sock.close()
+            last = self._dial_failed(failure)
+        raise Disconnect(Cause.BROKER_UNREACHABLE, last)
+
+    def _dial_failed(self, failure: int) -> str:
+        self._counts.upstream_connect_failures += 1
+        return f"{self.dialled}: {os.strerror(failure)}"
+
+    def _dialled(self, broker: Leg) -> None:
+        failure = broker.sock.getsockopt(SOL_SOCKET, SO_ERROR)
+        if not failure:
+            self._connected = True
+            self._arm()
+            return
+        self._epoll_set.forget(broker.sock, broker.watched)
+        self._broker = None
+        self._dial(0, self._dial_failed(failure))
+
+    # ------------------------------------------------------------------------------------------------------ moving
+
+    def _client_ready(self, events: int) -> None:
+        self._guarded(self._client_moves, events)
+
+    def _broker_ready(self, events: int) -> None:
+        self._guarded(self._broker_moves, events)
+
+    def _guarded(self, act: Callable[[int], None], events: int) -> None:
+        """Whatever goes wrong ends this connection and no other."""
+        if self._closed:
+            return
+        self.active_at = self._epoll_set.now
+        try:
+            act(events)
+        except Disconnect as end:
+            self.close(end.cause, end.detail)
+        except Exception:
+            self.close(Cause.OUR_MISTAKE, traceback.format_exc())
+
+    def _client_moves(self, events: int) -> None:
+        client, broker = self._client, self._broker
+        if client.unsent and events & ~READABLE:
+            self._send_rest(client)
+        if broker is None or not client.watched & READABLE or not events & ~WRITABLE:
+            return
+        arrived = _receive(client)
+        if arrived is None:
+            return
+        if not arrived:
+            self._client_ended(broker)
+            return
+        self._counts.bytes_from_clients += len(arrived)
+        onward = self.conversation.from_client(arrived)
+        if onward:
+            self._send(broker, onward)
+        if self.conversation.answers:
+            self._send(client, b"".join(self.conversation.answers))
+            self.conversation.answers.clear()
+        if len(self.conversation.expected) >= self._max_pipelined:
+            self._throttled = True
+            self._arm()
+
+    def _broker_moves(self, events: int) -> None:
+        client, broker = self._client, self._broker
+        assert broker is not None
+        if not self._connected:
+            self._dialled(broker)
+            return
+        if broker.unsent and events & ~READABLE:
+            self._send_rest(broker)
+        if not broker.watched & READABLE or not events & ~WRITABLE:
+            return
+        arrived = _receive(broker)
+        if arrived is None:
+            return
+        if not arrived:
+            self._broker_ended(broker)
+            return
+        self._counts.bytes_from_brokers += len(arrived)
+        onward = self.conversation.from_broker(arrived)
+        if onward:
+            self._send(client, onward)
+        if self._throttled and len(self.conversation.expected) < self._max_pipelined:
+            self._throttled = False
+            self._arm()
+
+    def _send(self, leg: Leg, data: Bytes) -> None:
+        sent = 0 if leg.unsent else _sent(leg, data)
+        if sent < len(data):
+            leg.unsent += memoryview(data)[sent:]
+            self._arm()
+
+    def _send_rest(self, leg: Leg) -> None:
+        sent = _sent(leg, leg.unsent)
+        if sent < len(leg.unsent):
+            del leg.unsent[:sent]
+            return
+        leg.unsent = bytearray()
+        if leg.ending:
+            self._tell_end(leg)
+        if not self._closed:
+            self._arm()
+
+    # ------------------------------------------------------------------------------------------------------ ending
+
+    def _client_ended(self, broker: Leg) -> None:
+        self._client.ended = True
+        if self.conversation.quiet:
+            self.close(Cause.CLIENT_CLOSED)
+        elif broker.unsent:
+            broker.ending = True
+            self._arm()
+        else:
+            self._tell_end(broker)
+            self._arm()
+
+    def _broker_ended(self, broker: Leg) -> None:
+        broker.ended = True
+        if self._client.unsent:
+            self._client.ending = True
+            self._arm()
+        else:
+            self._tell_end(self._client)
+
+    def _tell_end(self, leg: Leg) -> None:
+        if leg is self._client:
+            self.close(Cause.CLIENT_CLOSED if leg.ended else Cause.BROKER_CLOSED)
+            return
+        try:
+            leg.sock.shutdown(SHUT_WR)
+        except OSError as failure:
+            raise Disconnect(leg.lost, str(failure)) from failure
+
+    def close(self, cause: Cause, detail: str = "") -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for leg in (self._client, self._broker):
+            if leg is not None:
+                self._epoll_set.forget(leg.sock, leg.watched)
+        self._connections.closed(self, cause, detail)
+
+    def drain(self) -> None:
+        if not self._draining:
+            self._draining = True
+            self._arm()
+        if self.conversation.quiet and not self._client.unsent:
+            self.close(Cause.DRAINED)
+
+    # -------------------------------------------------------------------------------------------------- what to await
+
+    def stalled_by_client(self) -> bool:
+        return bool(self._client.watched & READABLE)
+
+    def connecting(self) -> bool:
+        return not self._connected
+
+    def _arm(self) -> None:
+        """Watch for what can be acted on now: room to send what is unsent, and news only when it can be passed on."""
+        client, broker = self._client, self._broker
+        if broker is None:
+            return
+        held = self._throttled or (self._draining and not self.conversation.request_under_way)
+        if self._connected:
+            self._watch(client, not (client.ended or broker.unsent or held))
+            self._watch(broker, not (broker.ended or client.unsent))
+
+    def _watch(self, leg: Leg, read: bool) -> None:
+        events = (READABLE if read else 0) | (WRITABLE if leg.unsent else 0)
+        if events != leg.watched:
+            self._epoll_set.change(leg.sock, leg.watched, events)
+            leg.watched = events
+
+
+def _receive(leg: Leg) -> memoryview | None:
+    """What arrived, in the shared buffer: good until the next read. Empty at the end, None when there was nothing."""
+    try:
+        return _view[: leg.sock.recv_into(_buffer)]
+    except BlockingIOError:
+        return None
+    except OSError as failure:
+        raise Disconnect(leg.lost, str(failure)) from failure
+
+
+def _sent(leg: Leg, data: Bytes) -> int:
+    try:
+        return leg.sock.send(data)
+    except BlockingIOError:
+        return 0
+    except OSError as failure:
+        raise Disconnect(leg.lost, str(failure)) from failure

@@ -1,0 +1,89 @@
+"""One line an event, as text or JSON, on standard error.
+
+Much of what is logged was said by clients, so control characters are escaped, values cut, and an event that repeats is
+held to a few lines a second: nobody fills the disk by connecting badly. What was held back is counted on the next line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Literal, TextIO
+
+Level = Literal["debug", "info", "warning", "error"]
+LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
+
+LINES_PER_SECOND = 20
+LONGEST_VALUE = 2_000
+
+
+class Log:
+    def __init__(
+        self,
+        level: Level = "info",
+        form: Literal["text", "json"] = "text",
+        out: TextIO | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.least = LEVELS.index(level)
+        self._write = self._as_json if form == "json" else self._as_text
+        self._out = out or sys.stderr
+        self._clock = clock
+        # Of each event: the second it was last said in, how often in it, and how often it was not.
+        self._said: dict[str, list[int]] = {}
+
+    def debug(self, event: str, **facts: object) -> None:
+        if self.least == 0:
+            self._say(0, event, facts)
+
+    def info(self, event: str, **facts: object) -> None:
+        if self.least <= 1:
+            self._say(1, event, facts)
+
+    def warning(self, event: str, **facts: object) -> None:
+        if self.least <= 2:
+            self._say(2, event, facts)
+
+    def error(self, event: str, **facts: object) -> None:
+        self._say(3, event, facts)
+
+    def _say(self, level: int, event: str, facts: dict[str, object]) -> None:
+        now = self._clock()
+        said = self._said.setdefault(event, [0, 0, 0])
+        if said[0] != int(now):
+            said[0], said[1] = int(now), 0
+        said[1] += 1
+        if said[1] > LINES_PER_SECOND:
+            said[2] += 1
+            return
+        if said[2]:
+            facts, said[2] = {**facts, "suppressed": said[2]}, 0
+        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
+        try:
+            self._out.write(self._write(at, LEVELS[level], event, facts) + "\n")
+            self._out.flush()
+        except (OSError, ValueError):
+            # Nobody reads our standard error any more; the proxy's work goes on.
+            pass
+
+    def _as_text(self, at: str, level: str, event: str, facts: dict[str, object]) -> str:
+        return " ".join([at, level, event, *(f"{name}={_word(value)}" for name, value in facts.items() if value != "")])
+
+    def _as_json(self, at: str, level: str, event: str, facts: dict[str, object]) -> str:
+        plain = {
+            name: value if isinstance(value, int | float | None) else _cut(str(value)) for name, value in facts.items()
+        }
+        return json.dumps({"time": at, "level": level, "event": event, **plain})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+
+
+def _word(value: object) -> str:
+    """Bare when it can be read as one word, quoted and escaped otherwise."""
+    text = _cut(str(value))
+    plain = text.isprintable() and not any(mark in text for mark in ' "=')
+    return text if plain else json.dumps(text, ensure_ascii=not text.isprintable())

@@ -1,0 +1,73 @@
+"""/metrics: the counters of the byte path as Prometheus reads them, collected when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
+from prometheus_client.registry import Collector
+
+from proxy.counts import Counts
+
+PREFIX = "kip848_proxy_"
+METRICS = {
+    "build": "info: the version that runs",
+    "ready": "1 when /readyz says so",
+    "connections_open": "connections of clients now",
+    "connections_opened": "connections of clients since the start",
+    "disconnects": "connections that ended, by cause",
+    "upstream_connect_failures": "failed attempts to reach a broker",
+    "requests": "requests of clients, by api",
+    "answers_rewritten": "answers that left changed, by api",
+    "bytes_from_clients": "bytes received from clients",
+    "bytes_from_brokers": "bytes received from brokers",
+}
+
+
+class _Reader(Collector):
+    def __init__(self, counts: Counts, version: str, ready: Callable[[], bool], api_name: Callable[[int], str]) -> None:
+        self._counts = counts
+        self._version = version
+        self._ready = ready
+        self._api_name = api_name
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily | InfoMetricFamily]:
+        counts = self._counts
+        yield InfoMetricFamily(PREFIX + "build", METRICS["build"], {"version": self._version})
+        yield _gauge("ready", int(self._ready()))
+        yield _gauge("connections_open", counts.connections_open)
+        for name in ("connections_opened", "upstream_connect_failures", "bytes_from_clients", "bytes_from_brokers"):
+            yield CounterMetricFamily(PREFIX + name, METRICS[name], value=getattr(counts, name))
+        yield _counters("disconnects", "cause", counts.disconnects)
+        yield _counters("requests", "api", self._by_name(counts.requests))
+        yield _counters("answers_rewritten", "api", self._by_name(dict(counts.rewritten)))
+
+    def _by_name(self, by_key: dict[int, int]) -> dict[str, int]:
+        named: dict[str, int] = {}
+        for key, count in by_key.items():
+            name = self._api_name(key)
+            named[name] = named.get(name, 0) + count
+        return named
+
+
+def _gauge(name: str, value: int) -> GaugeMetricFamily:
+    return GaugeMetricFamily(PREFIX + name, METRICS[name], value=value)
+
+
+def _counters(name: str, label: str, values: dict[str, int]) -> CounterMetricFamily:
+    family = CounterMetricFamily(PREFIX + name, METRICS[name], labels=[label])
+    for value, count in values.items():
+        family.add_metric([value], count)
+    return family
+
+
+class Metrics:
+    def __init__(self, counts: Counts, version: str, ready: Callable[[], bool], api_name: Callable[[int], str]) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Reader(counts, version, ready, api_name))
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)

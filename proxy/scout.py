@@ -1,0 +1,101 @@
+"""Is the cluster there, and who are its brokers? Asked by the proxy on connections of its own.
+
+The proxy holds no credentials. ApiVersions is answered before authentication, so it shows that a broker is there on any
+cluster; Metadata is not, so on a SASL cluster the brokers are learnt from what clients ask. Either way the listeners of
+brokers seen are bound before any client is told of them.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from proxy.addresses import Address, Directory
+from proxy.logs import Log
+from proxy.wire import Broker, Wire
+
+RETRY_SECONDS = 1.0
+REFRESH_SECONDS = 15.0
+ANSWER_SECONDS = 10.0
+LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
+
+Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
+
+
+class CannotAsk(Exception):
+    """A broker gave no usable answer: why."""
+
+
+class Scout:
+    def __init__(self, directory: Directory, wire: Wire, dial: Dial, log: Log) -> None:
+        self.reachable = False
+        self._directory = directory
+        self._wire = wire
+        self._dial = dial
+        self._log = log
+        self._metadata_refused = False
+
+    async def run(self) -> None:
+        """For ever; a change between reachable and not is one log line."""
+        while True:
+            failures = []
+            for address in self._directory.targets(None):
+                try:
+                    with trio.fail_after(ANSWER_SECONDS):
+                        await self._visit(address)
+                    break
+                except (OSError, CannotAsk, trio.BrokenResourceError, trio.TooSlowError, ssl.SSLError) as failure:
+                    failures.append(f"{address}: {failure or type(failure).__name__}")
+            else:
+                self._note(False, "; ".join(failures))
+                await trio.sleep(RETRY_SECONDS)
+                continue
+            self._note(True, str(address))
+            await trio.sleep(REFRESH_SECONDS)
+
+    def _note(self, reachable: bool, detail: str) -> None:
+        if reachable and not self.reachable:
+            self._log.info("upstream reachable", broker=detail)
+        elif not reachable:
+            self._log.warning("upstream unreachable, trying again", retry_seconds=RETRY_SECONDS, tried=detail)
+        self.reachable = reachable
+
+    async def _visit(self, address: Address) -> None:
+        stream = await self._dial(address)
+        try:
+            await _ask(stream, self._wire.ask_api_versions())
+            if not self._metadata_refused:
+                self._learn(await self._brokers(stream))
+        finally:
+            await trio.aclose_forcefully(stream)
+
+    async def _brokers(self, stream: trio.abc.Stream) -> list[Broker]:
+        try:
+            return self._wire.brokers_of(await _ask(stream, self._wire.ask_brokers()))
+        except CannotAsk:
+            self._metadata_refused = True
+            self._log.info("brokers are learnt from clients", reason="the cluster answers only who authenticates")
+            return []
+
+    def _learn(self, brokers: list[Broker]) -> None:
+        for broker in brokers:
+            self._directory.learn(broker.node, broker.host, broker.port)
+
+
+async def _ask(stream: trio.abc.Stream, request: bytes) -> bytes:
+    """One frame there, one frame back, without its length."""
+    await stream.send_all(request)
+    answer = bytearray()
+    wanted = 4
+    while len(answer) < wanted:
+        arrived = await stream.receive_some(64 * 1024)
+        if not arrived:
+            raise CannotAsk("closed the connection instead of answering")
+        answer += arrived
+        if wanted == 4 and len(answer) >= 4:
+            wanted = 4 + int.from_bytes(answer[:4], "big")
+            if wanted > LARGEST_ANSWER_BYTES:
+                raise CannotAsk(f"answers with a frame of {wanted} bytes: is this a Kafka broker, and plaintext?")
+    return bytes(answer[4:wanted])

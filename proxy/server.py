@@ -1,0 +1,283 @@
+"""The running proxy: who starts what, who closes what, and which errors go where.
+
+    serve
+    ├── the epoll set     doors (listening sockets) and links (plaintext connections)
+    ├── tls               one task a connection that has TLS on a side, and its two pumps
+    ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
+    ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker; reopens resting doors
+    ├── certificates      watches their files
+    ├── admin             /livez /readyz /metrics
+    └── signals           SIGTERM and SIGINT drain and end all of the above, SIGHUP reloads certificates
+
+An error of a connection ends that connection (`Link._guarded`, `TlsLink._pump`) and is counted with its cause. An error
+of the cluster is the scout's: logged, and tried again. A door that can't be bound at start ends the start (`CannotStart`);
+one that can't be bound later, for a broker that joined, is logged, shown by /readyz, and tried again. Anything else is a
+mistake of ours and ends the process loudly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import resource
+import signal
+import socket
+import ssl
+from importlib.metadata import version
+
+import trio
+
+from proxy.addresses import Address, Directory, parse_address
+from proxy.admin import Pages, health_pages, serve_admin
+from proxy.causes import Cause, Disconnect
+from proxy.connections import SWEEP_SECONDS, Connections
+from proxy.counts import Counts
+from proxy.doors import CannotListen, Door
+from proxy.epoll_set import EpollSet
+from proxy.link import Link
+from proxy.logs import Log
+from proxy.metrics import Metrics
+from proxy.names import Names, Target
+from proxy.scout import Scout
+from proxy.settings import Settings
+from proxy.tls import ClientSide, UpstreamSide
+from proxy.tls_link import TlsLink
+from proxy.wire import Wire, api_name
+
+
+class CannotStart(Exception):
+    """Why the proxy can't run here as it is configured, and what may help."""
+
+
+class Proxy:
+    """All the parts, and how a newcomer becomes a connection."""
+
+    def __init__(self, settings: Settings, log: Log, epoll_set: EpollSet, tasks: trio.Nursery) -> None:
+        self.settings = settings
+        self.log = log
+        self.counts = Counts()
+        self.directory = Directory(settings, self._node_appeared)
+        self.wire = Wire(self.directory)
+        self.connections = Connections(settings.limits, self.wire, self.counts, log)
+        self.names = Names()
+        self.scout = Scout(self.directory, self.wire, self._dial_stream, log)
+        self.client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
+        self.upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
+        self.doors: list[Door] = []
+        self._unopened: dict[int, str] = {}
+        self._epoll_set = epoll_set
+        self._tasks = tasks
+
+    # --------------------------------------------------------------------------------------------------------- doors
+
+    def open_doors(self) -> None:
+        """The bootstrap listener and those of the known nodes; the others' open as the nodes show up."""
+        self._open_door(parse_address(self.settings.listen), None)
+        known = {*self.settings.nodes, *map(int, self.settings.ports)}
+        for node in sorted(known if self.settings.sni is None else ()):
+            self._open_door(self._bind_address(node), node)
+
+    async def run_epoll_set(self) -> None:
+        await self._epoll_set.run()
+
+    def _open_door(self, address: Address, node: int | None) -> None:
+        self.doors.append(Door(self._epoll_set, address, node, self._welcome, self.log))
+
+    def _bind_address(self, node: int) -> Address:
+        return Address(parse_address(self.settings.listen).host, self.directory.port_of(node))
+
+    def _node_appeared(self, node: int) -> None:
+        if self.settings.sni is not None or any(door.node == node for door in self.doors):
+            return
+        try:
+            self._open_door(self._bind_address(node), node)
+            self._unopened.pop(node, None)
+        except CannotListen as failure:
+            if node not in self._unopened:
+                self.log.error("a broker has no listener", node=node, reason=str(failure))
+            self._unopened[node] = str(failure)
+
+    async def reopen_doors(self) -> None:
+        """What could not be bound or had to rest gets another chance, for ever."""
+        while True:
+            await trio.sleep(SWEEP_SECONDS)
+            for node in list(self._unopened):
+                self._node_appeared(node)
+            for door in self.doors:
+                if door.resting:
+                    door.resume()
+
+    @property
+    def sides(self) -> list[ClientSide | UpstreamSide]:
+        return [side for side in (self.client_side, self.upstream_side) if side is not None]
+
+    def pages(self) -> Pages:
+        metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name)
+        return health_pages(self.missing, metrics.text)
+
+    def missing(self) -> list[str]:
+        """What keeps the proxy from being ready, in words."""
+        upstream = [] if self.scout.reachable else [f"no broker of {', '.join(self.settings.upstream)} answers"]
+        draining = ["draining: the proxy is shutting down"] if self.connections.draining else []
+        return [*upstream, *self._unopened.values(), *draining]
+
+    # ----------------------------------------------------------------------------------------------------- newcomers
+
+    def _welcome(self, sock: socket.socket, client: str, node: int | None) -> None:
+        if self.connections.full:
+            self.connections.refused(client, Cause.TOO_MANY_CONNECTIONS, node=node)
+            sock.close()
+        elif self.client_side or self.upstream_side:
+            self._tasks.start_soon(self._serve_tls, sock, client, node)
+        else:
+            choices = self._choices(node)
+            if choices is None:
+                self._tasks.start_soon(self._link_after_resolving, sock, client, node)
+            else:
+                Link(self.connections, self._epoll_set, sock, client, node, choices)
+
+    def _choices(self, node: int | None) -> list[tuple[Address, Target]] | None:
+        """Where to dial, if no name must be resolved first."""
+        choices = []
+        for address in self.directory.targets(node):
+            targets = self.names.remembered(address)
+            if targets is None:
+                return None
+            choices += [(address, target) for target in targets]
+        return choices
+
+    async def _link_after_resolving(self, sock: socket.socket, client: str, node: int | None) -> None:
+        choices = await self._resolved(node)
+        if not choices:
+            self.connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
+            sock.close()
+            return
+        Link(self.connections, self._epoll_set, sock, client, node, choices)
+
+    async def _resolved(self, node: int | None) -> list[tuple[Address, Target]]:
+        choices = []
+        for address in self.directory.targets(node):
+            with contextlib.suppress(OSError):
+                choices += [(address, target) for target in await self.names.resolve(address)]
+        return choices
+
+    # ----------------------------------------------------------------------------------------------------------- tls
+
+    async def _serve_tls(self, sock: socket.socket, client: str, node: int | None) -> None:
+        sock.setblocking(False)
+        stream: trio.abc.Stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+        try:
+            if self.client_side is not None:
+                with trio.fail_after(self.settings.limits.tls_handshake_timeout_ms / 1000):
+                    stream, server_name = await self.client_side.handshake(stream)
+                if self.settings.sni is not None:
+                    node = self.directory.node_of_server_name(server_name)
+        except (trio.BrokenResourceError, trio.TooSlowError, ssl.SSLError, OSError, KeyError) as failure:
+            self.connections.refused(client, Cause.CLIENT_TLS_FAILED, f"clients ⇄ proxy: {failure!r}", node)
+            await trio.aclose_forcefully(stream)
+            return
+        link = TlsLink(self.connections, stream, client, node)
+        await link.run(lambda: self._dial_node(node))
+
+    async def _dial_node(self, node: int | None) -> tuple[Address, trio.abc.Stream]:
+        failures = []
+        for address in self.directory.targets(node):
+            try:
+                with trio.fail_after(self.settings.limits.connect_timeout_ms / 1000):
+                    return address, await self._dial_stream(address)
+            except ssl.SSLError as failure:
+                raise Disconnect(Cause.BROKER_TLS_FAILED, f"proxy ⇄ brokers: {address}: {failure}") from failure
+            except (OSError, trio.BrokenResourceError, trio.TooSlowError) as failure:
+                self.counts.upstream_connect_failures += 1
+                failures.append(f"{address}: {failure or type(failure).__name__}")
+        raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
+
+    async def _dial_stream(self, address: Address) -> trio.abc.Stream:
+        """A connection to a broker as settings have it, TLS or not. The caller closes it."""
+        targets = await self.names.resolve(address)
+        stream: trio.abc.Stream = await _connect(targets)
+        if self.upstream_side is None:
+            return stream
+        try:
+            return await self.upstream_side.handshake(stream, address.host)
+        except BaseException:
+            await trio.aclose_forcefully(stream)
+            raise
+
+
+async def _connect(targets: list[Target]) -> trio.SocketStream:
+    failure: OSError = OSError("no address to dial")
+    for family, target in targets:
+        sock = trio.socket.socket(family, socket.SOCK_STREAM)
+        try:
+            await sock.connect(target)
+            return trio.SocketStream(sock)
+        except OSError as refused:
+            sock.close()
+            failure = refused
+        except BaseException:
+            sock.close()
+            raise
+    raise failure
+
+
+async def serve(settings: Settings, log: Log) -> None:
+    """Run until SIGTERM or SIGINT. Raises CannotStart before anything is served, or not at all."""
+    _raise_descriptor_limit()
+    admin = await _open_admin(settings.admin) if settings.admin is not None else []
+    with EpollSet() as epoll_set:
+        refusal = None
+        async with trio.open_nursery() as tasks:
+            proxy = Proxy(settings, log, epoll_set, tasks)
+            try:
+                proxy.open_doors()
+            except CannotListen as failure:
+                refusal = CannotStart(str(failure))
+            else:
+                await _run(proxy, admin, tasks)
+        if refusal is not None:
+            raise refusal
+    log.info("stopped")
+
+
+async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nursery) -> None:
+    if admin:
+        tasks.start_soon(serve_admin, admin, proxy.pages(), proxy.log)
+    for side in proxy.sides:
+        tasks.start_soon(side.follow)
+    tasks.start_soon(proxy.run_epoll_set)
+    tasks.start_soon(proxy.scout.run)
+    tasks.start_soon(proxy.connections.sweep, proxy.directory.nodes.get)
+    tasks.start_soon(proxy.reopen_doors)
+    # What exists now lives as long as the process: the collector need not look at it again.
+    gc.collect()
+    gc.freeze()
+    await _until_told_to_stop(proxy)
+    for door in proxy.doors:
+        door.close()
+    await proxy.connections.drain()
+    tasks.cancel_scope.cancel()
+
+
+async def _open_admin(listen: str) -> list[trio.SocketListener]:
+    address = parse_address(listen)
+    try:
+        return await trio.open_tcp_listeners(address.port, host=address.host)
+    except OSError as failure:
+        raise CannotStart(f"cannot listen on {address} for the admin pages (`admin`): {failure.strerror}") from failure
+
+
+async def _until_told_to_stop(proxy: Proxy) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for number in signals:
+            if number != signal.SIGHUP:
+                proxy.log.info("draining", signal=signal.Signals(number).name, connections=len(proxy.connections))
+                return
+            for side in proxy.sides:
+                side.reload()
+
+
+def _raise_descriptor_limit() -> None:
+    """Two descriptors a connection: take all that this process may have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,144 @@
+"""TLS on either side. Each side is named in every error, for the two are easily confused:
+
+    clients ⇄ proxy    `client_tls`: the proxy shows a certificate, and may ask clients for one
+    proxy ⇄ brokers    `upstream_tls`: the brokers show theirs, and may ask the proxy for one
+
+Certificates are read again when their files change or at SIGHUP. New connections use what was read last; files that can't
+be used are reported and what was in use stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import ssl
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import trio
+
+from proxy.logs import Log
+from proxy.settings import ClientTls, UpstreamTls
+
+CLIENT_SIDE = "clients ⇄ proxy (client_tls)"
+BROKER_SIDE = "proxy ⇄ brokers (upstream_tls)"
+CHECK_SECONDS = 5.0
+
+_asked_name: contextvars.ContextVar[str | None] = contextvars.ContextVar("server name asked for", default=None)
+
+
+class BadCertificate(Exception):
+    """Files that can't serve: which side, which file, and why."""
+
+
+class _Side:
+    """A context that follows its files."""
+
+    def __init__(self, name: str, files: Iterable[str | None], build: Callable[[], ssl.SSLContext], log: Log) -> None:
+        self._name = name
+        self._files = [Path(file) for file in files if file]
+        self._build = build
+        self._log = log
+        self._seen = self._stamps()
+        self.context = build()
+
+    def _stamps(self) -> list[tuple[int, int]]:
+        stamps = []
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                found = file.stat()
+                stamps.append((found.st_mtime_ns, found.st_ino))
+        return stamps
+
+    def reload(self) -> None:
+        self._seen = self._stamps()
+        try:
+            self.context = self._build()
+        except BadCertificate as failure:
+            self._log.error("certificates not reloaded", side=self._name, reason=str(failure))
+        else:
+            self._log.info("certificates reloaded", side=self._name)
+
+    async def follow(self) -> None:
+        while True:
+            await trio.sleep(CHECK_SECONDS)
+            if self._stamps() != self._seen:
+                self.reload()
+
+
+class ClientSide(_Side):
+    def __init__(self, settings: ClientTls, log: Log) -> None:
+        files = (settings.certificate_file, settings.private_key_file, settings.client_ca_file)
+        super().__init__(CLIENT_SIDE, files, lambda: client_context(settings), log)
+
+    async def handshake(self, stream: trio.abc.Stream) -> tuple[trio.abc.Stream, str | None]:
+        """The secured stream, and the server name that the client asked for."""
+        _asked_name.set(None)
+        secured = trio.SSLStream(stream, self.context, server_side=True, https_compatible=True)
+        await secured.do_handshake()
+        return secured, _asked_name.get()
+
+
+class UpstreamSide(_Side):
+    def __init__(self, settings: UpstreamTls, log: Log) -> None:
+        files = (settings.ca_file, settings.certificate_file, settings.private_key_file)
+        super().__init__(BROKER_SIDE, files, lambda: upstream_context(settings), log)
+
+    async def handshake(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
+        secured = trio.SSLStream(stream, self.context, server_hostname=host, https_compatible=True)
+        await secured.do_handshake()
+        return secured
+
+
+def client_context(settings: ClientTls) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _load_chain(context, CLIENT_SIDE, settings.certificate_file, settings.private_key_file)
+    if settings.client_ca_file is not None:
+        _load_authorities(context, CLIENT_SIDE, settings.client_ca_file)
+        context.verify_mode = ssl.CERT_REQUIRED
+    context.sni_callback = _note_name
+    return context
+
+
+def _note_name(_connection: object, name: str | None, _context: ssl.SSLContext) -> None:
+    """Called within the handshake, so in the context of the task that asks for the name after it."""
+    _asked_name.set(name)
+
+
+def upstream_context(settings: UpstreamTls) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = settings.verify_hostname
+    if settings.ca_file is not None:
+        _load_authorities(context, BROKER_SIDE, settings.ca_file)
+    if settings.certificate_file is not None:
+        _load_chain(context, BROKER_SIDE, settings.certificate_file, settings.private_key_file)
+    return context
+
+
+def _load_chain(context: ssl.SSLContext, side: str, certificate: str, key: str | None) -> None:
+    for file in filter(None, (certificate, key)):
+        _must_be_readable(side, file)
+    try:
+        context.load_cert_chain(certificate, key)
+    except ssl.SSLError as failure:
+        raise BadCertificate(
+            f"{side}: {certificate} with {key or 'its own key'}: {failure}; "
+            "both must be PEM, the certificate first in its chain, and the key its own"
+        ) from failure
+
+
+def _load_authorities(context: ssl.SSLContext, side: str, file: str) -> None:
+    _must_be_readable(side, file)
+    try:
+        context.load_verify_locations(file)
+    except ssl.SSLError as failure:
+        raise BadCertificate(f"{side}: {file} holds no certificate authorities in PEM: {failure}") from failure
+
+
+def _must_be_readable(side: str, file: str) -> None:
+    try:
+        Path(file).read_bytes()
+    except OSError as failure:
+        raise BadCertificate(f"{side}: {file}: {failure.strerror}") from failure

@@ -1,0 +1,204 @@
+"""What the proxy knows of Kafka's messages: which are touched, why, and how. The only module that knows the codec.
+
+Answers that carry broker addresses are rewritten: Metadata, FindCoordinator, DescribeCluster, and, as the NodeEndpoints
+of KIP-951, Produce from v10, ShareFetch and ShareAcknowledge. Where rewriting would cost more than the version is worth,
+the version is not offered: Fetch from v16 names brokers behind the records (every Fetch answer would have to be walked),
+DescribeQuorum v2 names the controllers' listeners. A test walks Kafka's message definitions for others.
+
+ApiVersions is rewritten so that no client speaks a version of these that is not understood here. All other APIs and
+versions, also those of brokers newer than this proxy, pass as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kafka_protocol import (
+    API,
+    CodecError,
+    decode_response,
+    encode_request,
+    encode_response,
+    response_body_offset,
+    surgery,
+)
+from kafka_protocol import messages as m
+from proxy.addresses import Directory
+from proxy.causes import Cause, Disconnect
+from proxy.conversation import LENGTH, Bytes, Treatment
+
+PRODUCE, FETCH, METADATA, FIND_COORDINATOR = 0, 1, 3, 10
+SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 17, 18, 36
+DESCRIBE_QUORUM, DESCRIBE_CLUSTER, SHARE_FETCH, SHARE_ACKNOWLEDGE = 55, 60, 78, 79
+
+# The newest version that is offered, where it is not the newest that the codec knows (see above).
+CEILINGS = {FETCH: 15, DESCRIBE_QUORUM: 1}
+# From which version the answer carries broker addresses (or, ApiVersions, is ours to clamp).
+REWRITTEN_FROM = {
+    METADATA: 0,
+    FIND_COORDINATOR: 0,
+    API_VERSIONS: 0,
+    DESCRIBE_CLUSTER: 0,
+    PRODUCE: 10,
+    SHARE_FETCH: 0,
+    SHARE_ACKNOWLEDGE: 0,
+}
+# The APIs of which no version is passed that is not understood.
+CLAMPED = {*CEILINGS, *REWRITTEN_FROM}
+
+UNSUPPORTED_VERSION = 35
+CLIENT_ID = "kip848-proxy"
+
+
+def api_of(key: int, version: int) -> int:
+    """API and version as one number, as they stand in a request's header."""
+    return key << 16 | version & 0xFFFF
+
+
+def api_name(key: int) -> str:
+    return API[key].name if key in API else "unknown"
+
+
+class Broker(NamedTuple):
+    node: int
+    host: str
+    port: int
+
+
+class Wire:
+    """What conversations and the scout ask of the codec. Every broker address that passes goes through `directory`."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self.treatments: Mapping[int, Treatment] = MappingProxyType(_treatments())
+
+    # ------------------------------------------------------------------------------------------- for conversations
+
+    def treatment_of_unlisted(self, api: int) -> Treatment:
+        """APIs and versions newer than the codec: passed, but for those whose answers must be understood."""
+        key, version = api >> 16, api & 0xFFFF
+        if key == API_VERSIONS:
+            return Treatment.ANSWERED_HERE
+        if key in CLAMPED:
+            raise Disconnect(Cause.UNSUPPORTED_VERSION, f"{API[key].name} v{version}; up to v{ceiling(key)} is offered")
+        if key >= 0x8000:
+            raise Disconnect(Cause.MALFORMED_REQUEST, f"api key {key - 0x10000}")
+        return Treatment.OPAQUE
+
+    def produce_acks(self, frame: Bytes) -> int | None:
+        return surgery.produce_acks(frame)
+
+    def rewrite(self, api: int, answer: Bytes) -> Bytes:
+        """The answer (correlation id first, no length) with what clients may know in place of what brokers said."""
+        try:
+            return self._rewritten(api >> 16, api & 0xFFFF, answer)
+        except CodecError as error:
+            raise Disconnect(Cause.MALFORMED_ANSWER, str(error)) from error
+
+    def answer(self, api: int, correlation_id: int) -> bytes:
+        """ApiVersions newer than ours gets version 0 with error 35, from which clients learn what to ask instead."""
+        versions = m.ApiVersionsResponseApiVersion(api_key=API_VERSIONS, max_version=ceiling(API_VERSIONS))
+        refusal = m.ApiVersionsResponse(error_code=UNSUPPORTED_VERSION, api_keys=[versions])
+        return _framed(encode_response(API_VERSIONS, 0, correlation_id, refusal))
+
+    # ------------------------------------------------------------------------------------------------ for the scout
+
+    def ask_api_versions(self) -> bytes:
+        return _framed(encode_request(API_VERSIONS, 0, 1, CLIENT_ID, m.ApiVersionsRequest()))
+
+    def ask_brokers(self) -> bytes:
+        return _framed(encode_request(METADATA, 1, 2, CLIENT_ID, m.MetadataRequest(topics=[])))
+
+    def brokers_of(self, answer: bytes) -> list[Broker]:
+        _, metadata = decode_response(METADATA, 1, answer)
+        return [Broker(broker.node_id, broker.host, broker.port) for broker in metadata.brokers]
+
+    # -------------------------------------------------------------------------------------------------- rewriting
+
+    def _rewritten(self, key: int, version: int, answer: Bytes) -> Bytes:
+        if key == METADATA:
+            return self._rewrite_metadata(version, answer)
+        if key == FIND_COORDINATOR:
+            return self._rewrite_find_coordinator(version, answer)
+        if key == DESCRIBE_CLUSTER:
+            return self._rewrite_describe_cluster(version, answer)
+        if key == API_VERSIONS:
+            return self._clamp_api_versions(version, answer)
+        return self._rewrite_node_endpoints(key, version, answer)
+
+    def _rewrite_metadata(self, version: int, answer: Bytes) -> Bytes:
+        """The brokers are a prefix in every version; all the topics behind them are copied, not decoded."""
+        start = response_body_offset(METADATA, version, answer)
+        front, rest = surgery.split_metadata(answer[start:], version)
+        for broker in front.brokers:
+            broker.host, broker.port = self._directory.learn(broker.node_id, broker.host, broker.port)
+        return b"".join((answer[:start], surgery.join_metadata(front, version, answer[start + rest :])))
+
+    def _rewrite_find_coordinator(self, version: int, answer: Bytes) -> Bytes:
+        correlation_id, found = decode_response(FIND_COORDINATOR, version, answer)
+        for coordinator in found.coordinators if version >= 4 else [found]:
+            # Nobody (-1) coordinates yet: an error stands beside it, and there is no address to hide.
+            if coordinator.node_id >= 0:
+                told = self._directory.learn(coordinator.node_id, coordinator.host, coordinator.port)
+                coordinator.host, coordinator.port = told
+        return encode_response(FIND_COORDINATOR, version, correlation_id, found)
+
+    def _rewrite_describe_cluster(self, version: int, answer: Bytes) -> Bytes:
+        correlation_id, cluster = decode_response(DESCRIBE_CLUSTER, version, answer)
+        for broker in cluster.brokers:
+            broker.host, broker.port = self._directory.learn(broker.broker_id, broker.host, broker.port)
+        return encode_response(DESCRIBE_CLUSTER, version, correlation_id, cluster)
+
+    def _rewrite_node_endpoints(self, key: int, version: int, answer: Bytes) -> Bytes:
+        """Only answers that say "not the leader" name brokers; all others leave as they came."""
+        correlation_id, message = decode_response(key, version, answer)
+        if not message.node_endpoints:
+            return answer
+        for node in message.node_endpoints:
+            node.host, node.port = self._directory.learn(node.node_id, node.host, node.port)
+        return encode_response(key, version, correlation_id, message)
+
+    def _clamp_api_versions(self, version: int, answer: Bytes) -> Bytes:
+        """Maxima come down to what is understood here; minima stay; an API of which nothing is left is not offered."""
+        # A broker that does not know the version asked for answers in version 0.
+        error = int.from_bytes(answer[4:6], "big", signed=True)
+        spoken = 0 if error == UNSUPPORTED_VERSION else version
+        correlation_id, versions = decode_response(API_VERSIONS, spoken, answer)
+        for offered in versions.api_keys:
+            if offered.api_key in CLAMPED:
+                offered.max_version = min(offered.max_version, ceiling(offered.api_key))
+        versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
+        return encode_response(API_VERSIONS, spoken, correlation_id, versions)
+
+
+def ceiling(key: int) -> int:
+    return CEILINGS.get(key, API[key].versions[1])
+
+
+def _treatments() -> dict[int, Treatment]:
+    """For each API and version that the codec knows."""
+    return {
+        api_of(key, version): _treatment(key, version)
+        for key, api in API.items()
+        for version in range(api.versions[0], api.versions[1] + 1)
+        if version <= CEILINGS.get(key, version)
+    }
+
+
+def _treatment(key: int, version: int) -> Treatment:
+    rewritten = version >= REWRITTEN_FROM.get(key, version + 1)
+    if key == PRODUCE:
+        return Treatment.PRODUCE_REWRITTEN if rewritten else Treatment.PRODUCE
+    if rewritten:
+        return Treatment.REWRITTEN
+    if key == SASL_HANDSHAKE and version == 0:
+        return Treatment.TOKENS_FOLLOW
+    if key in (SASL_HANDSHAKE, SASL_AUTHENTICATE):
+        return Treatment.AUTHENTICATION
+    return Treatment.OPAQUE
+
+
+def _framed(frame: bytes) -> bytes:
+    return LENGTH.pack(len(frame)) + frame

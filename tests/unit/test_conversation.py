@@ -1,0 +1,197 @@
+"""One connection's frames: order, pieces, tokens, refusals. The wire here is a small real one, of three made-up rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import pack
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.causes import Cause, Disconnect
+from proxy.conversation import Bytes, Conversation, Treatment
+from proxy.counts import Counts
+
+OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16)
+
+
+class ShoutingWire:
+    """Rewrites by turning letters to capitals; Produce's first byte is its acks."""
+
+    treatments: ClassVar = {
+        OPAQUE: Treatment.OPAQUE,
+        REWRITTEN: Treatment.REWRITTEN,
+        PRODUCE: Treatment.PRODUCE,
+        HANDSHAKE: Treatment.TOKENS_FOLLOW,
+        HERE: Treatment.ANSWERED_HERE,
+    }
+
+    def treatment_of_unlisted(self, api: int) -> Treatment:
+        return Treatment.OPAQUE
+
+    def produce_acks(self, frame: Bytes) -> int | None:
+        return frame[8] if len(frame) > 8 else None
+
+    def rewrite(self, api: int, answer: Bytes) -> Bytes:
+        return bytes(answer).upper()
+
+    def answer(self, api: int, correlation_id: int) -> bytes:
+        return answer(correlation_id, b"made here")
+
+
+def conversation() -> Conversation:
+    return Conversation(ShoutingWire(), Counts(), max_request_bytes=1_000, max_rewritten_bytes=1_000)
+
+
+def request(api: int, correlation_id: int, body: bytes = b"") -> bytes:
+    return pack(">iIi", 8 + len(body), api, correlation_id) + body
+
+
+def answer(correlation_id: int, body: bytes = b"") -> bytes:
+    return pack(">ii", 4 + len(body), correlation_id) + body
+
+
+def token(text: bytes) -> bytes:
+    return pack(">i", len(text)) + text
+
+
+def test_an_opaque_request_and_its_answer_pass_uncopied() -> None:
+    talk = conversation()
+    asked, told = request(OPAQUE, 1, b"anything"), answer(1, b"something")
+    assert talk.from_client(asked) is asked
+    assert talk.from_broker(told) is told
+    assert talk.quiet
+
+
+def test_a_rewritten_answer_waits_until_it_is_whole() -> None:
+    talk = conversation()
+    talk.from_client(request(REWRITTEN, 1))
+    told = answer(1, b"abc")
+    assert bytes(talk.from_broker(told[:9])) == b""
+    assert bytes(talk.from_broker(told[9:])) == answer(1, b"ABC")
+
+
+def test_a_local_answer_leaves_after_those_that_were_asked_before() -> None:
+    talk = conversation()
+    sent = talk.from_client(request(OPAQUE, 1) + request(HERE, 2) + request(OPAQUE, 3))
+    assert bytes(sent) == request(OPAQUE, 1) + request(OPAQUE, 3)
+    assert talk.answers == []
+    told = talk.from_broker(answer(1, b"first") + answer(3, b"third"))
+    assert bytes(told) == answer(1, b"first") + answer(2, b"made here") + answer(3, b"third")
+
+
+def test_a_local_answer_waits_for_the_rest_of_the_answer_under_way() -> None:
+    talk = conversation()
+    talk.from_client(request(OPAQUE, 1))
+    told = answer(1, b"a long answer")
+    assert bytes(talk.from_broker(told[:10])) == told[:10]
+    talk.from_client(request(HERE, 2))
+    assert talk.answers == []
+    assert bytes(talk.from_broker(told[10:])) == told[10:] + answer(2, b"made here")
+
+
+def test_a_local_answer_with_nothing_before_it_is_due_at_once() -> None:
+    talk = conversation()
+    assert bytes(talk.from_client(request(HERE, 7))) == b""
+    assert talk.answers == [answer(7, b"made here")]
+
+
+def test_a_produce_without_acks_expects_no_answer() -> None:
+    talk = conversation()
+    talk.from_client(request(PRODUCE, 1, b"\x00records") + request(PRODUCE, 2, b"\x01records"))
+    assert list(talk.expected) == [2]
+
+
+def test_bare_tokens_pass_until_a_request_that_is_known() -> None:
+    talk = conversation()
+    talk.from_client(request(HANDSHAKE, 1))
+    talk.from_broker(answer(1, b"\x00\x00"))
+    for text in (b"\0u\0p", b"c=biws,r=abc", b"", b"\x01"):
+        assert bytes(talk.from_client(token(text))) == token(text)
+        assert bytes(talk.from_broker(token(text))) == token(text)
+    assert not talk.authenticated
+    talk.from_client(request(OPAQUE, 2))
+    assert talk.authenticated
+    assert list(talk.expected) == [2]
+
+
+@pytest.mark.parametrize(
+    ("sent", "cause"),
+    [
+        (pack(">iIi", -1, OPAQUE, 1), Cause.MALFORMED_REQUEST),
+        (pack(">iIi", 7, OPAQUE, 1), Cause.MALFORMED_REQUEST),
+        (pack(">iIi", 1_001, OPAQUE, 1), Cause.REQUEST_TOO_LARGE),
+        (b"GET / HTTP/1.1\r\n", Cause.REQUEST_TOO_LARGE),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\x00", Cause.REQUEST_TOO_LARGE),
+    ],
+)
+def test_bytes_that_are_no_request_are_refused_with_their_cause(sent: bytes, cause: Cause) -> None:
+    with pytest.raises(Disconnect) as refused:
+        conversation().from_client(sent)
+    assert refused.value.cause is cause
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        (answer(2), Cause.ANSWER_OUT_OF_ORDER),
+        (answer(1) + answer(1), Cause.ANSWER_OUT_OF_ORDER),
+        (pack(">ii", 3, 1), Cause.MALFORMED_ANSWER),
+    ],
+)
+def test_answers_that_nobody_asked_for_end_the_connection(told: bytes, cause: Cause) -> None:
+    talk = conversation()
+    talk.from_client(request(OPAQUE, 1))
+    with pytest.raises(Disconnect) as refused:
+        talk.from_broker(told)
+    assert refused.value.cause is cause
+
+
+def test_an_answer_to_rewrite_that_is_too_large_is_not_held() -> None:
+    talk = conversation()
+    talk.from_client(request(REWRITTEN, 1))
+    with pytest.raises(Disconnect, match="answer_too_large"):
+        talk.from_broker(pack(">ii", 1_001, 1))
+
+
+bodies = st.binary(min_size=1, max_size=60)
+exchanges = st.lists(st.tuples(st.sampled_from([OPAQUE, REWRITTEN, PRODUCE, HERE]), bodies), min_size=1, max_size=12)
+
+
+def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+    at = 0
+    for size in sizes:
+        yield data[at : at + size]
+        at += size
+    yield data[at:]
+
+
+@given(exchanges, st.lists(st.integers(1, 40), max_size=40), st.lists(st.integers(1, 40), max_size=40))
+def test_how_the_network_cuts_the_bytes_changes_nothing(
+    exchange: list[tuple[int, bytes]], requests_cut: list[int], answers_cut: list[int]
+) -> None:
+    asked = [(api, request(api, number, body)) for number, (api, body) in enumerate(exchange)]
+    onward = b"".join(frame for api, frame in asked if api != HERE)
+    replies, expected = b"", b""
+    for number, (api, body) in enumerate(exchange):
+        told = answer(number, body)
+        silent = api == HERE or (api == PRODUCE and body[0] == 0)
+        replies += b"" if silent else told
+        if api == HERE:
+            expected += answer(number, b"made here")
+        elif not silent:
+            expected += told.upper() if api == REWRITTEN and told.upper()[4:8] == told[4:8] else told
+
+    talk = conversation()
+    forwarded, received = b"", b""
+    for piece in pieces(b"".join(frame for _, frame in asked), requests_cut):
+        forwarded += bytes(talk.from_client(piece)) if piece else b""
+        received += b"".join(talk.answers)
+        talk.answers.clear()
+    for piece in pieces(replies, answers_cut):
+        received += bytes(talk.from_broker(piece)) if piece else b""
+    assert forwarded == onward
+    assert received == expected
+    assert talk.quiet

@@ -62,7 +62,7 @@ class _Writing:
         self.flexible = flexible
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"uv": read_varint, "wuv": _varint, "rtags": read_tags, "wtags": write_tags}
-        self.names |= {"bad": _bad, "unpacker": _array_unpacker, "packer": _array_packer}
+        self.names |= {"bad": _bad, "pack": struct.pack, "unpack_from": struct.unpack_from}
         self.depth = 1
         self.fresh = 0
 
@@ -195,10 +195,10 @@ class _Decoding(_Writing):
         self.depth += 1
         letter = FIXED.get(field.element)
         if letter is not None and letter != "16s":
-            self.say(
-                f"{target} = list(unpacker({letter!r}, {count})(b, o))",
-                f"o += {count} * {struct.calcsize('>' + letter)}",
-            )
+            size = struct.calcsize(">" + letter)
+            ready = self.constant(_unpackers(letter))
+            self.say(f"if {count} < {PREPARED}: {target} = list({ready}[{count}](b, o))")
+            self.say(f"else: {target} = list(unpack_from(f'>{{{count}}}{letter}', b, o))", f"o += {count} * {size}")
         else:
             self.elements(target, count, field)
         self.depth -= 1
@@ -296,7 +296,9 @@ class _Encoding(_Writing):
         self.length(size, field, "i")
         letter = FIXED.get(field.element)
         if letter is not None and letter != "16s":
-            self.say(f"w += packer({letter!r}, {size})(*{values})")
+            ready = self.constant(_packers(letter))
+            self.say(f"if {size} < {PREPARED}: w += {ready}[{size}](*{values})")
+            self.say(f"else: w += pack(f'>{{{size}}}{letter}', *{values})")
             return
         each = self.name("x")
         self.say(f"for {each} in {values}:")
@@ -370,13 +372,11 @@ def write_tags(w: bytearray, tags: dict[int, bytes]) -> None:
 
 
 @cache
-def _prepared(letter: str, count: int) -> struct.Struct:
-    return struct.Struct(f">{count}{letter}")
+def _unpackers(letter: str) -> list[Callable[..., tuple[Any, ...]]]:
+    """By count: arrays of a few numbers are what messages are full of."""
+    return [struct.Struct(f">{count}{letter}").unpack_from for count in range(PREPARED)]
 
 
-def _array_unpacker(letter: str, count: int) -> Callable[[bytes, int], tuple[Any, ...]]:
-    return (_prepared(letter, count) if count < PREPARED else struct.Struct(f">{count}{letter}")).unpack_from
-
-
-def _array_packer(letter: str, count: int) -> Callable[..., bytes]:
-    return (_prepared(letter, count) if count < PREPARED else struct.Struct(f">{count}{letter}")).pack
+@cache
+def _packers(letter: str) -> list[Callable[..., bytes]]:
+    return [struct.Struct(f">{count}{letter}").pack for count in range(PREPARED)]

@@ -71,6 +71,10 @@ class _Walk:
 
     def value(self, field: Field) -> None:
         self.path.append(field.name)
+        self.content(field)
+        self.path.pop()
+
+    def content(self, field: Field) -> None:
         if field.type in FIXED:
             self.take(struct.calcsize(">" + FIXED[field.type]))
         elif field.is_array:
@@ -79,7 +83,6 @@ class _Walk:
             self.sized(field)
         elif not (field.may_be_null(self.version) and self.take(1) == b"\xff"):
             self.fields(field.fields, self.flexible)
-        self.path.pop()
 
     def length(self, field: Field) -> int:
         if self.flexible and not field.never_compact:
@@ -103,10 +106,10 @@ class _Walk:
         count = self.length(field)
         if count > len(self.data) - self.at:
             self.fail(f"{count} elements in {len(self.data) - self.at} bytes")
-        element = field._replace(type=field.element, nullable=(0, -1), name="")
+        element = field._replace(type=field.element, nullable=(0, -1))
         for index in range(count):
             self.path[-1] = f"{field.name}[{index}]"
-            self.value(element)
+            self.content(element)
 
 
 def explain_decoding(

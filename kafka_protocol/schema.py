@@ -38,7 +38,7 @@ class Field(NamedTuple):
         return self.versions[0] <= version <= self.versions[1]
 
     def may_be_null(self, version: int) -> bool:
-        return self.nullable[0] <= version <= self.nullable[1] or self.type == "records"
+        return self.nullable[0] <= version <= self.nullable[1]
 
     def is_tagged(self, version: int) -> bool:
         return self.tagged[0] <= version <= self.tagged[1]

@@ -84,23 +84,23 @@ class Conversation:
     """One client's connection. `from_client` and `from_broker` take what arrived and return what must be sent on."""
 
     __slots__ = (
-        "_answer_left",
         "_answer_tail",
         "_answer_wanted",
         "_count",
         "_locals_waiting",
         "_max_request_bytes",
         "_max_rewritten_bytes",
-        "_request_left",
         "_request_tail",
         "_request_wanted",
         "_rewritten",
         "_tokens",
         "_treatments",
         "_wire",
+        "answer_left",
         "answers",
         "authenticated",
         "expected",
+        "request_left",
         "requests",
     )
 
@@ -111,9 +111,10 @@ class Conversation:
         self._rewritten = counts.rewritten
         self._max_request_bytes = max_request_bytes
         self._max_rewritten_bytes = max_rewritten_bytes
-        # Of the frame under way: how many of its bytes have yet to come.
-        self._request_left = 0
-        self._answer_left = 0
+        # Of the opaque frame under way: how many of its bytes have yet to come. Whoever moves some of them by another
+        # way than through here takes them off.
+        self.request_left = 0
+        self.answer_left = 0
         # The beginning of a frame that can't be judged (or rewritten) yet, and how long it must grow.
         self._request_tail = bytearray()
         self._request_wanted = 0
@@ -131,18 +132,18 @@ class Conversation:
     def __repr__(self) -> str:
         return (
             f"<Conversation requests={self.requests} expected={len(self.expected)} "
-            f"request_left={self._request_left} answer_left={self._answer_left}{' tokens' if self._tokens else ''}>"
+            f"request_left={self.request_left} answer_left={self.answer_left}{' tokens' if self._tokens else ''}>"
         )
 
     @property
     def request_under_way(self) -> bool:
         """A request has begun and is not whole."""
-        return self._request_left > 0 or len(self._request_tail) > 0
+        return self.request_left > 0 or len(self._request_tail) > 0
 
     @property
     def quiet(self) -> bool:
         """Nothing is owed to anybody: the connection may end here without loss."""
-        return not (self.request_under_way or self.expected or self.answers or self._answer_left or self._answer_tail)
+        return not (self.request_under_way or self.expected or self.answers or self.answer_left or self._answer_tail)
 
     # ------------------------------------------------------------------------------------------- client to broker
 
@@ -153,7 +154,7 @@ class Conversation:
                 return b""
             data, self._request_tail = memoryview(self._request_tail), bytearray()
         end = len(data)
-        at = self._request_left
+        at = self.request_left
         if self._tokens:
             at = self._pass_tokens(data, at, end)
         start, passed = 0, []
@@ -183,9 +184,9 @@ class Conversation:
             # A token may be shorter than a request's header, so its length is looked at first.
             self._request_wanted = LENGTH.size if self._tokens and end - at < LENGTH.size else wanted
             self._request_tail = bytearray(data[at:])
-            self._request_left, end = 0, at
+            self.request_left, end = 0, at
         else:
-            self._request_left = at - end
+            self.request_left = at - end
         if not passed:
             return data[start:end] if start or end < len(data) else data
         passed.append(data[start:end])
@@ -230,7 +231,7 @@ class Conversation:
         return at
 
     def _answer_here(self, frame: bytes) -> None:
-        if self.expected or self._answer_left or self._answer_tail:
+        if self.expected or self.answer_left or self._answer_tail:
             self.expected.append(Local(frame))
             self._locals_waiting += 1
         else:
@@ -250,7 +251,7 @@ class Conversation:
                 return b""
             data, self._answer_tail = memoryview(self._answer_tail), bytearray()
         end = len(data)
-        at = self._answer_left
+        at = self.answer_left
         start, passed = 0, []
         wanted = ANSWER_HEADER.size
         expected = self.expected
@@ -282,13 +283,13 @@ class Conversation:
             at = after
         if at < end:
             if not expected and self._tokens:
-                self._answer_left = 0
+                self.answer_left = 0
                 return data
             self._answer_wanted = wanted
             self._answer_tail = bytearray(data[at:])
-            self._answer_left, end = 0, at
+            self.answer_left, end = 0, at
         else:
-            self._answer_left = at - end
+            self.answer_left = at - end
         if not passed:
             return data[start:end] if end < len(data) else data
         passed.append(data[start:end])

@@ -1,8 +1,12 @@
 """Many sockets, one trio task: the plaintext byte path's way to wait.
 
 Waiting for one socket costs trio about ten microseconds (it arms the kernel anew for each wait). Here a socket is
-registered once, with what to call when it is ready, and trio waits only for the set as a whole. Everything that is
-called runs to its end without awaiting; it must not block, and must not raise: whoever is called owns its errors.
+registered once, with what to call when it is ready, and trio waits only for the set as a whole. Even that costs as much as
+forwarding a frame, and traffic comes in trains: so after something happened the set waits for the next thing itself, for a
+moment, before it lets trio wait. Other tasks get their turn every few milliseconds at the latest.
+
+Everything that is called runs to its end without awaiting; it must not block, and must not raise: whoever is called owns
+its errors.
 """
 
 from __future__ import annotations
@@ -14,12 +18,15 @@ from types import TracebackType
 
 import trio
 
+from proxy.pipe import Pipe
+
 READABLE = select.EPOLLIN
 WRITABLE = select.EPOLLOUT
 
-# Give other trio tasks their turn after this many batches, also when there is always more to do.
-BATCHES_PER_TURN = 16
 EVENTS_PER_BATCH = 256
+# How long the set waits by itself for the next event, and the longest that other trio tasks wait for their turn.
+LINGER_SECONDS = 0.001
+TURN_SECONDS = 0.004
 
 
 class EpollSet:
@@ -27,6 +34,7 @@ class EpollSet:
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
+        self.pipe = Pipe()
         self._ready: dict[int, Callable[[int], None]] = {}
         self._forgotten: list[socket] = []
         # The time of the batch under way: near enough for idle times, and free.
@@ -38,6 +46,7 @@ class EpollSet:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._close_forgotten()
         self._epoll.close()
+        self.pipe.close()
 
     def watch(self, sock: socket, events: int, ready: Callable[[int], None]) -> None:
         self._ready[sock.fileno()] = ready
@@ -59,11 +68,12 @@ class EpollSet:
         self._forgotten.append(sock)
 
     async def run(self) -> None:
-        batches = 0
+        turn_at = 0.0
         while True:
-            events = self._epoll.poll(0, EVENTS_PER_BATCH)
+            events = self._epoll.poll(LINGER_SECONDS, EVENTS_PER_BATCH)
             if not events:
                 await trio.lowlevel.wait_readable(self._epoll)
+                turn_at = trio.current_time() + TURN_SECONDS
                 continue
             self.now = trio.current_time()
             for descriptor, mask in events:
@@ -71,10 +81,9 @@ class EpollSet:
                 if ready is not None:
                     ready(mask)
             self._close_forgotten()
-            batches += 1
-            if batches == BATCHES_PER_TURN:
-                batches = 0
+            if self.now > turn_at:
                 await trio.lowlevel.checkpoint()
+                turn_at = trio.current_time() + TURN_SECONDS
 
     def _close_forgotten(self) -> None:
         for sock in self._forgotten:

@@ -86,7 +86,7 @@ def _annotation(each: Field) -> str:
     element = SCALARS.get(each.element) or ("int" if each.element[0].islower() else each.element)
     annotation = f"list[{element}]" if each.is_array else element
     is_struct = not each.is_array and each.element[0].isupper()
-    nullable = each.nullable != NEVER or each.default is None or is_struct or each.type == "records"
+    nullable = each.nullable != NEVER or each.default is None or is_struct
     return f"{annotation} | None" if nullable else annotation
 
 

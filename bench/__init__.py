@@ -1,0 +1,1 @@
+"""Benches: every number in docs/benchmarks.md comes from a command here that anyone can run."""

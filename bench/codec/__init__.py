@@ -1,0 +1,1 @@
+"""The codec beside other Python codecs of the Kafka protocol."""

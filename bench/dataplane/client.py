@@ -1,0 +1,69 @@
+"""client.py consume|produce BOOTSTRAP TOPIC MEGABYTES MESSAGE_BYTES: one run of librdkafka, timed from first to last byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+FIRST_ANSWER_SECONDS = 10.0
+
+
+def consume(bootstrap: str, topic: str, total: int) -> float:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "bench",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 131072,
+            "fetch.message.max.bytes": 1048576,
+            "check.crcs": False,
+        }
+    )
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    first = consumer.consume(1, FIRST_ANSWER_SECONDS)
+    start, seen = time.monotonic(), len(first[0].value())
+    while seen < total:
+        seen += sum(len(message.value()) for message in consumer.consume(1000, 1.0))
+    took = time.monotonic() - start
+    consumer.close()
+    return took
+
+
+def produce(bootstrap: str, topic: str, total: int, size: int) -> float:
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "acks": 1,
+            "linger.ms": 5,
+            "batch.size": 1048576,
+            "queue.buffering.max.kbytes": 65536,
+        }
+    )
+    value = os.urandom(size)
+    # The first message finds the leader and connects to it; that is not what is timed here.
+    producer.produce(topic, value, partition=0)
+    producer.flush(FIRST_ANSWER_SECONDS)
+    start = time.monotonic()
+    for _ in range(total // size):
+        while True:
+            try:
+                producer.produce(topic, value, partition=0)
+                break
+            except BufferError:
+                producer.poll(0.01)
+    producer.flush(60)
+    return time.monotonic() - start
+
+
+if __name__ == "__main__":
+    what, servers, name, megabytes, message_bytes = sys.argv[1:]
+    wanted = int(megabytes) * 1_000_000
+    seconds = (
+        consume(servers, name, wanted) if what == "consume" else produce(servers, name, wanted, int(message_bytes))
+    )
+    print(json.dumps({"seconds": seconds}))

@@ -1,0 +1,203 @@
+"""The codec by itself: what goes in comes out, what is wrong is a CodecError that says where."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_protocol import API, CodecError, decode, decode_prefix, encode, messages, schema_of, surgery
+from kafka_protocol.explaining import explain_decoding
+from kafka_protocol.frames import RequestHeader, decode_request_header, encode_request_header, response_body_offset
+from kafka_protocol.schema import Schema
+from tests.codec.chance import Chance
+
+SCHEMAS: list[Schema] = [
+    schema
+    for module in sorted(set(messages.MODULES.values()))
+    for schema in importlib.import_module(f"kafka_protocol.messages.{module}").SCHEMAS.values()
+]
+EVERY_VERSION = [
+    (schema, version) for schema in SCHEMAS for version in range(schema.versions[0], schema.versions[1] + 1)
+]
+
+
+def test_every_client_facing_api_is_there_from_version_zero() -> None:
+    assert {0, 1, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 28, 36, 60, 68, 69, 78, 79} <= API.keys()
+    for api in API.values():
+        assert schema_of(api.request).versions == schema_of(api.response).versions == api.versions
+    since_zero = {key for key, api in API.items() if api.versions[0] == 0}
+    # ShareGroup* began as unstable versions that no release ever served.
+    assert API.keys() - since_zero <= {76, 77, 78, 79, 80, 83, 84, 85, 86, 87}
+
+
+@pytest.mark.parametrize("tags", [False, True])
+def test_what_is_encoded_decodes_to_the_same_in_every_version(tags: bool) -> None:
+    chance = Chance(1)
+    for schema, version in EVERY_VERSION:
+        message = chance.message(schema, version, tags)
+        written = encode(message, version)
+        read = decode(type(message), version, written)
+        assert read == message, f"{schema.name} v{version}"
+        assert encode(read, version) == written
+
+
+def test_every_cut_of_a_message_is_an_error_that_names_message_and_offset() -> None:
+    chance = Chance(2)
+    for schema, version in EVERY_VERSION:
+        written = encode(chance.message(schema, version, tags=True), version)
+        for end in {0, len(written) // 3, len(written) // 2, len(written) - 1}:
+            if 0 <= end < len(written):
+                with pytest.raises(CodecError, match=rf"{schema.name} v{version}, .* at byte \d+"):
+                    decode(getattr(messages, schema.name), version, written[:end])
+
+
+def test_a_byte_too_many_is_an_error() -> None:
+    body = encode(messages.HeartbeatRequest(group_id="g"), 4)
+    with pytest.raises(CodecError, match=r"HeartbeatRequest v4, as a whole at byte \d+: 1 bytes are left over"):
+        decode(messages.HeartbeatRequest, 4, body + b"\0")
+
+
+def test_an_error_names_the_field_within_its_lists() -> None:
+    broken = bytearray(encode(messages.JoinGroupRequest(group_id="g", protocols=[_protocol("a"), _protocol("b")]), 5))
+    broken[broken.rindex(b"b")] = 0xFF
+    with pytest.raises(CodecError, match=r"protocols\[1\]\.name at byte \d+: not UTF-8"):
+        decode(messages.JoinGroupRequest, 5, bytes(broken))
+
+
+def _protocol(name: str) -> messages.JoinGroupRequestProtocol:
+    return messages.JoinGroupRequestProtocol(name=name)
+
+
+def test_a_list_longer_than_its_bytes_is_refused_before_memory_is_taken() -> None:
+    with pytest.raises(CodecError, match="2147483647 elements in 0 bytes"):
+        decode(messages.MetadataRequest, 1, b"\x7f\xff\xff\xff")
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "reason"),
+    [
+        (messages.HeartbeatRequest(group_id=None), 4, "group_id: null where null may not be"),
+        (messages.HeartbeatRequest(generation_id=2**31), 4, "generation_id"),
+        (messages.HeartbeatRequest(group_id=7), 0, "group_id: 7 is no string"),
+        (
+            messages.JoinGroupRequest(protocols=[messages.JoinGroupRequestProtocol(metadata=None)]),
+            5,
+            "protocols.metadata",
+        ),
+        (messages.HeartbeatRequest(), 9, "versions 0 to 4 are known"),
+    ],
+)
+def test_what_can_not_be_written_is_an_error_that_names_the_field(message: object, version: int, reason: str) -> None:
+    with pytest.raises(CodecError, match=re.escape(reason)):
+        encode(message, version)
+
+
+def test_an_unknown_version_is_refused_by_name() -> None:
+    with pytest.raises(CodecError, match="JoinGroupRequest v99"):
+        decode(messages.JoinGroupRequest, 99, b"")
+
+
+@given(st.sampled_from(EVERY_VERSION), st.binary(max_size=400))
+def test_no_bytes_at_all_raise_anything_but_a_codec_error(which: tuple[Schema, int], data: bytes) -> None:
+    schema, version = which
+    with contextlib.suppress(CodecError):
+        decode(getattr(messages, schema.name), version, data)
+
+
+@given(st.sampled_from(EVERY_VERSION), st.integers(0, 10_000), st.data())
+def test_flipped_bytes_are_read_alike_by_the_fast_and_the_slow_way(
+    which: tuple[Schema, int], seed: int, data: st.DataObject
+) -> None:
+    schema, version = which
+    body = bytearray(encode(Chance(seed).message(schema, version, tags=True), version))
+    for _ in range(data.draw(st.integers(1, 3)) if body else 0):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+    slow = explain_decoding(
+        schema.name, schema.fields(version), version, version >= schema.flexible_from, bytes(body), 0
+    )
+    fast = None
+    try:
+        decode(getattr(messages, schema.name), version, bytes(body))
+    except CodecError as error:
+        fast = str(error)
+    assert fast == str(slow) or (fast is None and "0 bytes are left over" in str(slow))
+
+
+@given(st.binary(max_size=60))
+def test_no_header_raises_anything_but_a_codec_error(data: bytes) -> None:
+    try:
+        header, at = decode_request_header(data)
+    except CodecError:
+        return
+    assert 0 < at <= len(data)
+    assert decode_request_header(encode_request_header(header))[0] == header
+
+
+def test_the_client_id_is_never_compact_and_may_be_null() -> None:
+    for client_id in (None, "", "a client"):
+        header = RequestHeader(12, 4, 7, client_id, ((5, b"x"),))
+        assert decode_request_header(encode_request_header(header)) == (header, len(encode_request_header(header)))
+    assert encode_request_header(RequestHeader(12, 4, 7, "ab"))[8:10] == b"\0\2"
+
+
+def test_the_answer_to_api_versions_has_the_oldest_header_in_every_version() -> None:
+    assert [response_body_offset(18, version, bytes(9)) for version in (0, 3, 5)] == [4, 4, 4]
+    assert [response_body_offset(12, version, bytes(9)) for version in (0, 4)] == [4, 5]
+
+
+def test_metadata_brokers_are_exchanged_without_touching_what_follows() -> None:
+    for version in range(14):
+        schema = schema_of(messages.MetadataResponse)
+        answer = Chance(version).message(schema, version, tags=True)
+        body = encode(answer, version)
+        front, rest = surgery.split_metadata(body, version)
+        assert front.brokers == answer.brokers
+        for broker in front.brokers:
+            broker.host = broker.host * 2 + "elsewhere"
+        joined = decode(messages.MetadataResponse, version, surgery.join_metadata(front, version, body[rest:]))
+        assert joined.brokers == front.brokers
+        assert joined.topics == answer.topics
+
+
+def test_who_commits_is_exchanged_without_touching_what() -> None:
+    for version in range(11):
+        commit = Chance(version).message(schema_of(messages.OffsetCommitRequest), version, tags=True)
+        body = encode(commit, version)
+        front, rest = surgery.split_offset_commit(body, version)
+        front.generation_id_or_member_epoch = 77
+        commit.generation_id_or_member_epoch = 77 if version else -1
+        assert surgery.join_offset_commit(front, version, body[rest:]) == encode(commit, version)
+
+
+def test_acks_are_found_at_the_front_of_a_produce_request_or_more_of_it_is_asked_for() -> None:
+    for version in range(14):
+        for transactional_id in (None, "t" * 200) if version >= 3 else (None,):
+            body = messages.ProduceRequest(transactional_id=transactional_id, acks=-1, timeout_ms=9)
+            header = encode_request_header(
+                RequestHeader(0, version, 1, "c" * 700, ((9, b"tag"),) if version >= 9 else ())
+            )
+            frame = header + encode(body, version)
+            ends = [surgery.produce_acks(frame[:end]) for end in range(len(frame) + 1)]
+            assert ends[-1] == -1
+            assert set(ends) == {None, -1}
+            assert ends == sorted(ends, key=lambda found: found is not None)
+
+
+def test_a_prefix_ends_where_its_last_field_does() -> None:
+    body = encode(messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m"), 4)
+    front, at = decode_prefix(messages.HeartbeatRequest, 4, body, "generation_id")
+    assert (front.group_id, front.generation_id, front.member_id) == ("g", 5, "")
+    assert body[at:] == b"\x02m\x00\x00"
+
+
+def test_importing_the_codec_loads_no_message() -> None:
+    loaded = "import sys, kafka_protocol; print([n for n in sys.modules if n.startswith('kafka_protocol.messages.')])"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['kafka_protocol.messages.apis']"

@@ -1,0 +1,67 @@
+"""One cluster of each kind for the whole session, started when the first test asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.kafka import Cluster, Security
+from tests.kafka.cluster import OLDEST
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Cluster]:
+    with Cluster.start() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kafka3() -> Iterator[Cluster]:
+    with Cluster.start(nodes=3) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kafka40() -> Iterator[Cluster]:
+    with Cluster.start(version=OLDEST) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kafka_tls() -> Iterator[Cluster]:
+    with Cluster.start(security=Security(tls=True)) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kafka_mtls() -> Iterator[Cluster]:
+    with Cluster.start(security=Security(tls=True, mutual=True)) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kafka_sasl() -> Iterator[Cluster]:
+    """ACLs are enforced: alice and bob may nothing yet."""
+    with Cluster.start(security=Security(sasl=MECHANISMS, authorizer=True)) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def kafka_sasl_tls() -> Iterator[Cluster]:
+    with Cluster.start(security=Security(tls=True, sasl=MECHANISMS)) as cluster:
+        yield cluster
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """A failure says where the brokers' logs are, and they are kept."""
+    report = yield
+    used = getattr(item, "funcargs", {}).values()
+    for cluster in {each for each in used if isinstance(each, Cluster)}:
+        if report.failed:
+            cluster.keep_logs = True
+            report.sections.append(("brokers", f"logs are kept in {cluster.folder}"))
+    return report

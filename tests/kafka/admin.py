@@ -1,0 +1,155 @@
+"""What is asked of a running cluster over the wire, with our own codec, through the INTERNAL listeners."""
+
+from __future__ import annotations
+
+import abc
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from kafka_protocol import messages as m
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 60
+METADATA, FIND_COORDINATOR, CREATE_TOPICS, CREATE_ACLS = 3, 10, 19, 30
+CREATE_PARTITIONS, ELECT_LEADERS, INCREMENTAL_ALTER_CONFIGS, ALTER_REASSIGNMENTS = 37, 43, 44, 45
+GROUP_RESOURCE, LITERAL_PATTERN, ALLOW, SET = 32, 3, 3, 0
+ACL_RESOURCES = {"topic": 2, "group": 3, "cluster": 4, "transactional_id": 5}
+ACL_OPERATIONS = {
+    "all": 2,
+    "read": 3,
+    "write": 4,
+    "create": 5,
+    "delete": 6,
+    "alter": 7,
+    "describe": 8,
+    "describe_configs": 10,
+    "idempotent_write": 12,
+}
+
+
+class Admin(abc.ABC):
+    @abc.abstractmethod
+    def ask_any(self, key: int, version: int, message: Any) -> Any:
+        """The answer of any node that runs; OSError when none does."""
+
+    def create_topic(self, name: str, partitions: int = 1, replication: int = 1) -> None:
+        topic = m.CreateTopicsRequestCreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=replication
+        )
+        answer = self.ask_any(CREATE_TOPICS, 5, m.CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
+        _accepted(answer.topics)
+        until(lambda: len(self.leaders(name)) == partitions, f"topic {name} has leaders")
+
+    def grow_topic(self, name: str, partitions: int) -> None:
+        topic = m.CreatePartitionsRequestCreatePartitionsTopic(name=name, count=partitions)
+        answer = self.ask_any(CREATE_PARTITIONS, 1, m.CreatePartitionsRequest(topics=[topic], timeout_ms=10_000))
+        _accepted(answer.results)
+        until(lambda: len(self.leaders(name)) == partitions, f"topic {name} has leaders")
+
+    def allow(self, principal: str, resource: str, name: str, *operations: str) -> None:
+        """ACLs in words: allow("User:alice", "topic", "orders", "read", "describe"); the name "*" is every name."""
+        rules = [
+            m.CreateAclsRequestAclCreation(
+                resource_type=ACL_RESOURCES[resource],
+                resource_name=name,
+                resource_pattern_type=LITERAL_PATTERN,
+                principal=principal,
+                host="*",
+                operation=ACL_OPERATIONS[operation],
+                permission_type=ALLOW,
+            )
+            for operation in operations
+        ]
+        _accepted(self.ask_any(CREATE_ACLS, 2, m.CreateAclsRequest(creations=rules)).results)
+
+    def set_group_config(self, group: str, **values: str) -> None:
+        configs = [
+            m.IncrementalAlterConfigsRequestAlterableConfig(
+                name=name.replace("_", "."), config_operation=SET, value=value
+            )
+            for name, value in values.items()
+        ]
+        resource = m.IncrementalAlterConfigsRequestAlterConfigsResource(
+            resource_type=GROUP_RESOURCE, resource_name=group, configs=configs
+        )
+        request = m.IncrementalAlterConfigsRequest(resources=[resource])
+        _accepted(self.ask_any(INCREMENTAL_ALTER_CONFIGS, 1, request).responses)
+
+    def coordinator(self, group: str) -> int:
+        def found() -> int | None:
+            answer = self.ask_any(FIND_COORDINATOR, 2, m.FindCoordinatorRequest(key=group, key_type=0))
+            return answer.node_id if answer.error_code == 0 else None
+
+        return until(found, f"group {group} has a coordinator")
+
+    def move_coordinator(self, group: str, to: int | None = None) -> int:
+        """Another replica (`to`, or the next) of the group's partition of __consumer_offsets is elected leader."""
+        now = self.coordinator(group)
+        partition = java_hash(group) % len(self.leaders("__consumer_offsets"))
+        if to is None:
+            to = next(node for node in self.replicas("__consumer_offsets", partition) if node != now)
+        self.elect_leader("__consumer_offsets", partition, to)
+        until(lambda: self.coordinator(group) == to, f"group {group} moved to node {to}")
+        return to
+
+    def elect_leader(self, topic: str, partition: int, to: int) -> None:
+        """Makes the node the preferred replica (in the place of another, if it is none), then has it elected."""
+        now = self.replicas(topic, partition)
+        replicas = [to, *(node for node in now if node != to)][: len(now)]
+        wish = m.AlterPartitionReassignmentsRequestReassignablePartition(partition_index=partition, replicas=replicas)
+        of_topic = m.AlterPartitionReassignmentsRequestReassignableTopic(name=topic, partitions=[wish])
+        reassign = m.AlterPartitionReassignmentsRequest(timeout_ms=10_000, topics=[of_topic])
+        [answer] = self.ask_any(ALTER_REASSIGNMENTS, 0, reassign).responses
+        _accepted(answer.partitions)
+        elected = m.ElectLeadersRequestTopicPartitions(topic=topic, partitions=[partition])
+        elect = m.ElectLeadersRequest(election_type=0, topic_partitions=[elected], timeout_ms=9_000)
+
+        def leads() -> bool:
+            # Refused until the replica has caught up, so its answer is not looked at.
+            self.ask_any(ELECT_LEADERS, 2, elect)
+            return self.leaders(topic).get(partition) == to
+
+        until(leads, f"node {to} leads {topic}-{partition}")
+
+    def leaders(self, topic: str) -> dict[int, int]:
+        """Partition -> node, of those that have a leader."""
+        return {p.partition_index: p.leader_id for p in self._topic(topic).partitions if p.leader_id >= 0}
+
+    def replicas(self, topic: str, partition: int) -> list[int]:
+        return next(list(p.replica_nodes) for p in self._topic(topic).partitions if p.partition_index == partition)
+
+    def _topic(self, name: str) -> Any:
+        request = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
+        return self.ask_any(METADATA, 4, request).topics[0]
+
+
+def java_hash(text: str) -> int:
+    """The absolute value of String.hashCode, modulo whose partitions a group finds its place in __consumer_offsets."""
+    value = 0
+    for character in text:
+        value = (31 * value + ord(character)) & 0xFFFFFFFF
+    return abs(value - 2**32 if value >= 2**31 else value)
+
+
+def until(probe: Callable[[], T | None], what: str) -> T:
+    """Ask again until it is so. A broker that is still starting refuses connections; that is not an error yet."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    last: object = None
+    while time.monotonic() < deadline:
+        try:
+            found = probe()
+            if found:
+                return found
+            last = found
+        except OSError as failure:
+            last = failure
+        time.sleep(0.05)
+    raise TimeoutError(f"not within {WAIT_SECONDS} s: {what} (last: {last!r})")
+
+
+def _accepted(results: list[Any]) -> None:
+    refused = [result for result in results if result.error_code != 0]
+    if refused:
+        raise RuntimeError(f"the cluster refused: {refused}")

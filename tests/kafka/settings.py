@@ -1,0 +1,117 @@
+"""What a broker is told: the server.properties of one node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.kafka.certificates import Certificates
+
+USERS = {"alice": "alice-secret", "bob": "bob-secret"}
+LOGIN_MODULES = {
+    "PLAIN": "plain.PlainLoginModule",
+    "SCRAM-SHA-256": "scram.ScramLoginModule",
+    "SCRAM-SHA-512": "scram.ScramLoginModule",
+    "OAUTHBEARER": "oauthbearer.OAuthBearerLoginModule",
+}
+
+
+class Security(NamedTuple):
+    """What the CLIENT listener demands."""
+
+    tls: bool = False
+    # Clients must show a certificate.
+    mutual: bool = False
+    # Any of LOGIN_MODULES, for the USERS.
+    sasl: tuple[str, ...] = ()
+    # ACLs are enforced: nobody may anything that `allow` did not allow.
+    authorizer: bool = False
+
+    @property
+    def protocol(self) -> str:
+        return ("SASL_" if self.sasl else "") + ("SSL" if self.tls else "PLAINTEXT")
+
+
+class Node(NamedTuple):
+    number: int
+    client_port: int
+    internal_port: int
+    controller_port: int
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.client_port}"
+
+    @property
+    def internal(self) -> tuple[str, int]:
+        return "127.0.0.1", self.internal_port
+
+
+def server_properties(
+    node: Node, voters: list[Node], security: Security, certificates: Certificates | None, folder: Path
+) -> dict[str, str]:
+    return {
+        **_listeners(node, voters, security),
+        **_internal_topics(copies=min(3, len(voters))),
+        **_security(security, certificates),
+        "node.id": str(node.number),
+        "log.dirs": str(folder / f"data-{node.number}"),
+        "group.initial.rebalance.delay.ms": "0",
+        "log.cleaner.enable": "false",
+        # A killed broker cannot register again before the controller has given it up.
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
+    }
+
+
+def _listeners(node: Node, voters: list[Node], security: Security) -> dict[str, str]:
+    advertised = [f"CLIENT://127.0.0.1:{node.client_port}", f"INTERNAL://127.0.0.1:{node.internal_port}"]
+    own = [f"CONTROLLER://127.0.0.1:{node.controller_port}"] if node in voters else []
+    return {
+        "process.roles": "broker,controller" if own else "broker",
+        "controller.quorum.voters": ",".join(f"{voter.number}@127.0.0.1:{voter.controller_port}" for voter in voters),
+        "controller.listener.names": "CONTROLLER",
+        "listeners": ",".join(advertised + own),
+        "advertised.listeners": ",".join(advertised),
+        "inter.broker.listener.name": "INTERNAL",
+        "listener.security.protocol.map": f"CLIENT:{security.protocol},INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    }
+
+
+def _internal_topics(copies: int) -> dict[str, str]:
+    """Few partitions, so that they are soon there, and a cluster of three does without any one node."""
+    return {
+        "num.partitions": "4",
+        "default.replication.factor": str(copies),
+        "offsets.topic.num.partitions": "3",
+        "offsets.topic.replication.factor": str(copies),
+        "transaction.state.log.num.partitions": "3",
+        "transaction.state.log.replication.factor": str(copies),
+        "transaction.state.log.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "3",
+        "share.coordinator.state.topic.replication.factor": str(copies),
+        "share.coordinator.state.topic.min.isr": "1",
+    }
+
+
+def _security(security: Security, certificates: Certificates | None) -> dict[str, str]:
+    said: dict[str, str] = {}
+    if security.authorizer:
+        said["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+        said["super.users"] = "User:ANONYMOUS"
+    if certificates is not None:
+        tls = "listener.name.client.ssl"
+        said[f"{tls}.keystore.type"] = said[f"{tls}.truststore.type"] = "PEM"
+        said[f"{tls}.keystore.location"] = str(certificates.broker)
+        said[f"{tls}.truststore.location"] = str(certificates.authority)
+        said[f"{tls}.client.auth"] = "required" if security.mutual else "none"
+    if security.sasl:
+        said["sasl.enabled.mechanisms"] = ",".join(security.sasl)
+    for mechanism in security.sasl:
+        said[f"listener.name.client.{mechanism.lower()}.sasl.jaas.config"] = _jaas(mechanism)
+    return said
+
+
+def _jaas(mechanism: str) -> str:
+    users = "".join(f' user_{name}="{password}"' for name, password in USERS.items()) if mechanism == "PLAIN" else ""
+    return f"org.apache.kafka.common.security.{LOGIN_MODULES[mechanism]} required{users};"

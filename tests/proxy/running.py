@@ -1,0 +1,120 @@
+"""The proxy as its users run it: a process, its ports, its log and its metrics."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.kafka.ports import free_ports
+from tests.kafka.processes import TiedProcess
+
+START_SECONDS = 20
+
+
+class Running:
+    def __init__(self, upstream: str, *arguments: str, base: int | None = None, log_level: str = "debug") -> None:
+        # Node N is on base + 1 + N; a test's nodes are 1 to 4.
+        self.base = base or _room(6)
+        self.admin = free_ports(1)[0]
+        self.log = Path(tempfile.mkdtemp(prefix="proxy-")) / "log"
+        listen = [] if "--listen" in arguments else ["--listen", f"127.0.0.1:{self.base}"]
+        command = [sys.executable, "-m", "proxy", "serve", "--upstream", upstream, *listen]
+        self.process = TiedProcess(
+            [*command, "--admin", f"127.0.0.1:{self.admin}", "--log-level", log_level, *arguments], self.log
+        )
+        self.wait_for(lambda: self.get("/livez")[0] == 200, "the admin port answers")
+
+    @property
+    def bootstrap(self) -> str:
+        return f"127.0.0.1:{self.base}"
+
+    def port_of(self, node: int) -> int:
+        return self.base + 1 + node
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is not None:
+            error.add_note(f"the proxy's log:\n{self.log.read_text()[-4_000:]}")
+        if self.process.exit_code is None:
+            self.process.end(signal.SIGKILL)
+
+    def ready(self) -> Running:
+        self.wait_for(lambda: self.get("/readyz")[0] == 200, "the proxy is ready")
+        return self
+
+    def stop(self) -> None:
+        self.process.end(signal.SIGTERM)
+
+    def get(self, path: str) -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def missing(self) -> list[str]:
+        found: list[str] = json.loads(self.get("/readyz")[1])["missing"]
+        return found
+
+    def metric(self, name: str, **labels: str) -> float:
+        wanted = "".join(rf'{label}="{re.escape(value)}"' for label, value in labels.items())
+        found = re.search(rf"^kip848_proxy_{name}(?:{{{wanted}}})? (\S+)$", self.get("/metrics")[1], re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    def disconnects(self, cause: str) -> float:
+        return self.metric("disconnects_total", cause=cause)
+
+    def resident_megabytes(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+    def connect(self, node: int | None = None) -> socket.socket:
+        port = self.base if node is None else self.port_of(node)
+        return socket.create_connection(("127.0.0.1", port), timeout=15)
+
+    def wait_for(self, probe: Any, what: str, seconds: float = START_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.process.exit_code is not None:
+                raise RuntimeError(f"the proxy ended with {self.process.exit_code}:\n{self.log.read_text()}")
+            with contextlib.suppress(OSError):
+                if probe():
+                    return
+            time.sleep(0.05)
+        raise TimeoutError(f"not within {seconds} s: {what}\n{self.log.read_text()[-2_000:]}")
+
+
+def _room(count: int) -> int:
+    """The first of so many free ports in a row."""
+    while True:
+        first, *rest = free_ports(count)
+        if all(port == first + 1 + at for at, port in enumerate(rest)):
+            return first
+
+
+def remote_ports(pid: int) -> Iterator[int]:
+    """The ports at the far ends of a process' established TCP connections."""
+    sockets = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            sockets.add(os.readlink(descriptor))
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if f"socket:[{fields[9]}]" in sockets and fields[3] == "01":
+                yield int(fields[2].rpartition(":")[2], 16)

@@ -36,6 +36,7 @@ class EpollSet:
         self._epoll = select.epoll()
         self.pipe = Pipe()
         self._ready: dict[int, Callable[[int], None]] = {}
+        self._in_batch = False
         self._forgotten: list[socket] = []
         # The time of the batch under way: near enough for idle times, and free.
         self.now = 0.0
@@ -62,10 +63,13 @@ class EpollSet:
             self._epoll.unregister(sock)
 
     def forget(self, sock: socket, events: int) -> None:
-        """Stop watching and close. Closed only after the batch, lest its number name another socket within it."""
+        """Stop watching and close; within a batch only after it, lest the number name another socket before it ends."""
         self.change(sock, events, 0)
         self._ready.pop(sock.fileno(), None)
-        self._forgotten.append(sock)
+        if self._in_batch:
+            self._forgotten.append(sock)
+        else:
+            sock.close()
 
     async def run(self) -> None:
         turn_at = 0.0
@@ -76,10 +80,12 @@ class EpollSet:
                 turn_at = trio.current_time() + TURN_SECONDS
                 continue
             self.now = trio.current_time()
+            self._in_batch = True
             for descriptor, mask in events:
                 ready = self._ready.get(descriptor)
                 if ready is not None:
                     ready(mask)
+            self._in_batch = False
             self._close_forgotten()
             if self.now > turn_at:
                 await trio.lowlevel.checkpoint()

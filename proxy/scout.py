@@ -7,13 +7,13 @@ brokers seen are bound before any client is told of them.
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Awaitable, Callable
 
 import trio
 
 from proxy.addresses import Address, Directory
 from proxy.logs import Log
+from proxy.tls import HandshakeFailed
 from proxy.wire import Broker, Wire
 
 RETRY_SECONDS = 1.0
@@ -46,7 +46,7 @@ class Scout:
                     with trio.fail_after(ANSWER_SECONDS):
                         await self._visit(address)
                     break
-                except (OSError, CannotAsk, trio.BrokenResourceError, trio.TooSlowError, ssl.SSLError) as failure:
+                except (OSError, CannotAsk, HandshakeFailed, trio.BrokenResourceError, trio.TooSlowError) as failure:
                     failures.append(f"{address}: {failure or type(failure).__name__}")
             else:
                 self._note(False, "; ".join(failures))

@@ -22,7 +22,6 @@ import gc
 import resource
 import signal
 import socket
-import ssl
 from importlib.metadata import version
 
 import trio
@@ -40,7 +39,7 @@ from proxy.metrics import Metrics
 from proxy.names import Names, Target
 from proxy.scout import Scout
 from proxy.settings import Settings
-from proxy.tls import ClientSide, UpstreamSide
+from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
 from proxy.tls_link import TlsLink
 from proxy.wire import Wire, api_name
 
@@ -172,8 +171,8 @@ class Proxy:
                     stream, server_name = await self.client_side.handshake(stream)
                 if self.settings.sni is not None:
                     node = self.directory.node_of_server_name(server_name)
-        except (trio.BrokenResourceError, trio.TooSlowError, ssl.SSLError, OSError, KeyError) as failure:
-            self.connections.refused(client, Cause.CLIENT_TLS_FAILED, f"clients ⇄ proxy: {failure!r}", node)
+        except (HandshakeFailed, trio.TooSlowError, OSError, KeyError) as failure:
+            self.connections.refused(client, Cause.CLIENT_TLS_FAILED, _in_words(failure), node)
             await trio.aclose_forcefully(stream)
             return
         link = TlsLink(self.connections, stream, client, node)
@@ -185,8 +184,8 @@ class Proxy:
             try:
                 with trio.fail_after(self.settings.limits.connect_timeout_ms / 1000):
                     return address, await self._dial_stream(address)
-            except ssl.SSLError as failure:
-                raise Disconnect(Cause.BROKER_TLS_FAILED, f"proxy ⇄ brokers: {address}: {failure}") from failure
+            except HandshakeFailed as failure:
+                raise Disconnect(Cause.BROKER_TLS_FAILED, f"{address}: {failure}") from failure
             except (OSError, trio.BrokenResourceError, trio.TooSlowError) as failure:
                 self.counts.upstream_connect_failures += 1
                 failures.append(f"{address}: {failure or type(failure).__name__}")
@@ -203,6 +202,12 @@ class Proxy:
         except BaseException:
             await trio.aclose_forcefully(stream)
             raise
+
+
+def _in_words(failure: Exception) -> str:
+    if isinstance(failure, KeyError):
+        return f"clients ⇄ proxy (sni): no broker is called {failure}"
+    return str(failure) or "clients ⇄ proxy (client_tls): no handshake in time"
 
 
 async def _connect(targets: list[Target]) -> trio.SocketStream:

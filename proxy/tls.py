@@ -31,6 +31,18 @@ class BadCertificate(Exception):
     """Files that can't serve: which side, which file, and why."""
 
 
+class HandshakeFailed(Exception):
+    """The peer is not who it should be, does not speak TLS, or does not trust us."""
+
+
+async def _shake(secured: trio.SSLStream[trio.abc.Stream], side: str) -> None:
+    try:
+        await secured.do_handshake()
+    except (trio.BrokenResourceError, ssl.CertificateError) as failure:
+        reason = failure.__cause__ or failure
+        raise HandshakeFailed(f"{side}: {reason or 'the peer hung up'}") from failure
+
+
 class _Side:
     """A context that follows its files."""
 
@@ -75,7 +87,7 @@ class ClientSide(_Side):
         """The secured stream, and the server name that the client asked for."""
         _asked_name.set(None)
         secured = trio.SSLStream(stream, self.context, server_side=True, https_compatible=True)
-        await secured.do_handshake()
+        await _shake(secured, CLIENT_SIDE)
         return secured, _asked_name.get()
 
 
@@ -86,7 +98,7 @@ class UpstreamSide(_Side):
 
     async def handshake(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
         secured = trio.SSLStream(stream, self.context, server_hostname=host, https_compatible=True)
-        await secured.do_handshake()
+        await _shake(secured, BROKER_SIDE)
         return secured
 
 

@@ -38,8 +38,9 @@ class TlsLink:
         self._end: tuple[Cause, str] | None = None
         self._client_writing = trio.Lock()
         self._client_ended = False
-        self._awaiting_client = False
-        self._draining = trio.CancelScope()
+        self._draining = False
+        # While the client is waited for: what ends the wait when draining.
+        self._receiving: trio.CancelScope | None = None
         # Set whenever an answer has left: a client with too many requests in flight waits for it.
         self._answered = trio.Event()
         connections.opened(self)
@@ -69,13 +70,14 @@ class TlsLink:
         self._scope.cancel()
 
     def drain(self) -> None:
-        if not self.conversation.request_under_way:
-            self._draining.cancel()
+        self._draining = True
+        if self._receiving is not None and not self.conversation.request_under_way:
+            self._receiving.cancel()
         if self.conversation.quiet and not self._client_writing.locked():
             self.close(Cause.DRAINED)
 
     def stalled_by_client(self) -> bool:
-        return self._awaiting_client
+        return self._receiving is not None
 
     def connecting(self) -> bool:
         return self._broker is None
@@ -97,11 +99,8 @@ class TlsLink:
             while len(self.conversation.expected) >= limits.max_pipelined_requests:
                 self._answered = trio.Event()
                 await self._answered.wait()
-            self._awaiting_client = True
-            with self._draining:
-                arrived = await self._client.receive_some(RECEIVE_BYTES)
-            self._awaiting_client = False
-            if self._draining.cancelled_caught:
+            arrived = await self._from_client()
+            if arrived is None:
                 return
             if not arrived:
                 break
@@ -119,6 +118,16 @@ class TlsLink:
         self._client_ended = True
         if self.conversation.quiet or self.conversation.request_under_way:
             self.close(Cause.CLIENT_CLOSED)
+
+    async def _from_client(self) -> bytes | bytearray | None:
+        """What the client sent, empty at its end; None when no more is to be taken because we drain."""
+        if self._draining and not self.conversation.request_under_way:
+            return None
+        with trio.CancelScope() as self._receiving:
+            arrived = await self._client.receive_some(RECEIVE_BYTES)
+            self._receiving = None
+            return arrived
+        return None
 
     async def _broker_to_client(self, broker: trio.abc.Stream) -> None:
         while True:

@@ -44,8 +44,9 @@ def kafka_mtls() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def kafka_sasl() -> Iterator[Cluster]:
-    """ACLs are enforced: alice and bob may nothing yet."""
-    with Cluster.start(security=Security(sasl=MECHANISMS, authorizer=True)) as cluster:
+    """ACLs are enforced: alice and bob may nothing yet. Who is authenticated may be so again on the same connection."""
+    again = {"connections.max.reauth.ms": "3600000"}
+    with Cluster.start(security=Security(sasl=MECHANISMS, authorizer=True), overrides=again) as cluster:
         yield cluster
 
 

@@ -43,7 +43,7 @@ class Admin(abc.ABC):
         until(lambda: len(self.leaders(name)) == partitions, f"topic {name} has leaders")
 
     def grow_topic(self, name: str, partitions: int) -> None:
-        topic = m.CreatePartitionsRequestCreatePartitionsTopic(name=name, count=partitions)
+        topic = m.CreatePartitionsRequestCreatePartitionsTopic(name=name, count=partitions, assignments=None)
         answer = self.ask_any(CREATE_PARTITIONS, 1, m.CreatePartitionsRequest(topics=[topic], timeout_ms=10_000))
         _accepted(answer.results)
         until(lambda: len(self.leaders(name)) == partitions, f"topic {name} has leaders")

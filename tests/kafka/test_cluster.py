@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,12 +22,12 @@ pytestmark = pytest.mark.broker
 
 def produced(bootstrap: str, topic: str, **settings: object) -> int:
     """How many of ten records the brokers confirmed."""
-    confirmed: list[object] = []
+    errors: list[KafkaError | None] = []
     producer = Producer({"bootstrap.servers": bootstrap, "delivery.timeout.ms": 20_000, **settings})
     for number in range(10):
-        producer.produce(topic, str(number), on_delivery=lambda error, _: confirmed.append(error))
+        producer.produce(topic, str(number), on_delivery=lambda error, _: errors.append(error))
     producer.flush(25)
-    return confirmed.count(None)
+    return sum(error is None for error in errors)
 
 
 def read(bootstrap: str, topic: str, count: int, **settings: object) -> list[bytes]:
@@ -96,9 +97,12 @@ def test_alice_may_write_and_bob_may_not(kafka_sasl: Cluster, mechanism: str) ->
 def test_a_wrong_password_is_refused(kafka_sasl: Cluster) -> None:
     wrong = {**login("PLAIN", "alice"), "sasl.password": "guessed"}
     errors: list[KafkaError] = []
-    client = AdminClient({"bootstrap.servers": kafka_sasl.bootstrap, "error_cb": errors.append, **wrong})
+    client = AdminClient(
+        {"bootstrap.servers": kafka_sasl.bootstrap, "error_cb": errors.append, "log_level": 0, **wrong}
+    )
     with pytest.raises(KafkaException):
         client.list_topics(timeout=3)
+    client.poll(1)
     assert KafkaError._AUTHENTICATION in [error.code() for error in errors]
 
 
@@ -162,9 +166,15 @@ def test_a_failure_names_the_logs_and_keeps_them() -> None:
     cluster.close()
 
 
-def test_a_broker_that_cannot_start_says_why() -> None:
-    with pytest.raises(RuntimeError, match="ended with"):
-        Cluster.start(overrides={"num.network.threads": "0"})
+@pytest.mark.parametrize(
+    ("setting", "value", "complaint"),
+    [("num.network.threads", "0", "Value must be at least 1"), ("authorizer.class.name", "NoSuch", "class NoSuch")],
+    ids=["when formatted", "when launched"],
+)
+def test_a_broker_that_cannot_start_says_why(setting: str, value: str, complaint: str) -> None:
+    with pytest.raises(RuntimeError, match=complaint) as failure:
+        Cluster.start(overrides={setting: value})
+    shutil.rmtree(failure.value.__notes__[0].split()[-1])
 
 
 def test_brokers_die_with_whoever_started_them() -> None:

@@ -1,0 +1,130 @@
+"""Starting, draining, and clusters that are not there: what an operator sees."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from struct import pack
+
+import pytest
+
+from kafka_protocol import messages as m
+from kafka_protocol.frames import encode_request
+from tests.kafka import Cluster
+from tests.kafka.ports import free_ports
+from tests.kafka.wire import exchange, read_frame
+from tests.proxy.running import Running
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "proxy", "serve", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_a_port_in_use_is_named_with_its_owner_and_the_remedy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("--upstream", "127.0.0.1:1", "--listen", f"127.0.0.1:{port}", "--admin", "none")
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port} for the bootstrap listener: the port is in use" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_admin_port_in_use_is_named_too() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run(
+            "--upstream", "127.0.0.1:1", "--listen", f"127.0.0.1:{free_ports(1)[0]}", "--admin", f"127.0.0.1:{port}"
+        )
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port} for the admin pages" in done.stderr
+
+
+def test_wrong_settings_end_with_code_two_and_the_remedy() -> None:
+    done = run("--upstream", "kafka")
+    assert done.returncode == 2
+    assert "upstream = 'kafka': not HOST:PORT; for example" in done.stderr
+
+
+def test_an_unreachable_upstream_is_retried_with_a_clear_log_and_not_ready() -> None:
+    nowhere = free_ports(1)[0]
+    with Running(f"127.0.0.1:{nowhere}") as proxy:
+        proxy.wait_for(lambda: "upstream unreachable, trying again" in proxy.log.read_text(), "it says so")
+        assert f"127.0.0.1:{nowhere}: " in proxy.log.read_text()
+        status, body = proxy.get("/readyz")
+        assert status == 503
+        assert json.loads(body)["missing"] == [f"no broker of 127.0.0.1:{nowhere} answers"]
+        with proxy.connect() as sock:
+            assert sock.recv(1) == b""
+        assert proxy.disconnects("broker_unreachable") == 1
+
+
+def test_what_is_no_kafka_is_told_apart() -> None:
+    """A TLS port, say: it hangs up or answers something that is no frame."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def hang_up() -> None:
+            for _ in range(3):
+                peer, _ = server.accept()
+                peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                peer.close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        with Running(f"127.0.0.1:{server.getsockname()[1]}") as proxy:
+            proxy.wait_for(lambda: "is this a Kafka broker, and plaintext?" in proxy.log.read_text(), "it says so")
+
+
+@pytest.mark.broker
+def test_sigterm_lets_what_was_asked_be_answered(kafka: Cluster) -> None:
+    kafka.create_topic("drained")
+    with Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        with proxy.connect(1) as waiting, proxy.connect(1) as idle:
+            assert exchange(idle, 18, 0, m.ApiVersionsRequest()).error_code == 0
+            # A Fetch that the broker holds for a second and a half, for there is nothing to read.
+            partition = m.FetchRequestFetchPartition(partition=0, partition_max_bytes=1_000)
+            topic = m.FetchRequestFetchTopic(topic="drained", partitions=[partition])
+            held = m.FetchRequest(max_wait_ms=1_500, min_bytes=1, max_bytes=1_000, session_epoch=-1, topics=[topic])
+            frame = encode_request(1, 11, 42, "patient", held)
+            waiting.sendall(pack(">i", len(frame)) + frame)
+            proxy.wait_for(lambda: proxy.metric("requests_total", api="Fetch") == 1, "the Fetch is on its way")
+            stopping = threading.Thread(target=proxy.stop)
+            stopping.start()
+            assert idle.recv(1) == b""
+            assert read_frame(waiting)[:4] == pack(">i", 42)
+            assert waiting.recv(1) == b""
+            stopping.join()
+        assert proxy.process.exit_code == 0
+        assert "stopped" in proxy.log.read_text()
+
+
+@pytest.mark.broker
+def test_a_client_that_hangs_up_its_half_still_gets_its_answers(kafka: Cluster) -> None:
+    with Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        with proxy.connect(1) as sock:
+            frame = encode_request(3, 1, 9, "hasty", m.MetadataRequest(topics=[]))
+            sock.sendall(pack(">i", len(frame)) + frame)
+            answered = read_frame(sock)
+            assert answered[:4] == pack(">i", 9)
+            sock.shutdown(socket.SHUT_WR)
+            assert sock.recv(1) == b""
+        proxy.wait_for(lambda: proxy.disconnects("client_closed") == 1, "it is the client that ended it")
+
+
+@pytest.mark.broker
+def test_a_broker_killed_and_restarted_is_found_again() -> None:
+    with Cluster.start() as kafka, Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        with proxy.connect(1) as sock:
+            assert exchange(sock, 18, 0, m.ApiVersionsRequest()).error_code == 0
+            kafka.kill(1)
+            assert sock.recv(1) == b""
+        with proxy.connect(1) as refused:
+            assert refused.recv(1) == b""
+        kafka.restart(1)
+        with proxy.connect(1) as sock:
+            assert exchange(sock, 18, 0, m.ApiVersionsRequest()).error_code == 0

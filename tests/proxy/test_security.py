@@ -1,0 +1,296 @@
+"""B3: authentication passes through with the client's own principal, and TLS on each side, on its own and together."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import shutil
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from struct import pack
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+
+from kafka_protocol import messages as m
+from tests.kafka import Cluster
+from tests.kafka.certificates import Certificates
+from tests.kafka.wire import exchange, read_frame
+from tests.proxy.running import Running
+
+pytestmark = pytest.mark.broker
+
+SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE, METADATA = 17, 18, 36, 3
+
+
+def login(user: str, mechanism: str) -> dict[str, object]:
+    if mechanism == "OAUTHBEARER":
+        return {
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": mechanism,
+            "enable.sasl.oauthbearer.unsecure.jwt": True,
+            "sasl.oauthbearer.config": f"principal={user}",
+        }
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.username": user,
+        "sasl.password": f"{user}-secret",
+    }
+
+
+def produced(bootstrap: str, topic: str, config: dict[str, object]) -> KafkaError | None:
+    """What the producer was told of its one message."""
+    told: list[KafkaError | None] = []
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 8_000, **config})
+    producer.produce(topic, b"value", on_delivery=lambda error, _: told.append(error))
+    producer.flush(10)
+    assert told, "nothing was heard of the message"
+    return told[0]
+
+
+@pytest.fixture(scope="module")
+def guarded(kafka_sasl: Cluster) -> Iterator[Running]:
+    kafka_sasl.create_topic("guarded")
+    kafka_sasl.allow("User:alice", "topic", "guarded", "read", "write", "describe")
+    kafka_sasl.allow("User:alice", "group", "guarded-group", "read")
+    with Running(kafka_sasl.bootstrap) as proxy:
+        yield proxy.ready()
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"])
+def test_acls_are_enforced_for_the_clients_own_principal(guarded: Running, mechanism: str) -> None:
+    assert produced(guarded.bootstrap, "guarded", login("alice", mechanism)) is None
+    refused = produced(guarded.bootstrap, "guarded", login("bob", mechanism))
+    assert refused is not None
+    assert refused.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+
+
+def test_a_group_is_refused_to_whom_it_is_not_allowed(guarded: Running) -> None:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": guarded.bootstrap,
+            "group.id": "guarded-group",
+            **login("bob", "PLAIN"),
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe(["guarded"])
+    errors = {message.error().code() for message in consumer.consume(2, 8) if message.error()}
+    consumer.close()
+    assert errors & {KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+
+
+def test_a_wrong_password_is_refused_by_the_broker(guarded: Running) -> None:
+    wrong = login("alice", "PLAIN") | {"sasl.password": "guess"}
+    with pytest.raises(KafkaException):
+        Producer({"bootstrap.servers": guarded.bootstrap, **wrong}).list_topics(timeout=3)
+
+
+def test_the_brokers_are_learnt_from_clients_when_the_proxy_may_not_ask(guarded: Running) -> None:
+    assert "brokers are learnt from clients" in guarded.log.read_text()
+    assert produced(guarded.bootstrap, "guarded", login("alice", "PLAIN")) is None
+    assert "listening" in guarded.log.read_text()
+
+
+def token(sock: socket.socket, text: bytes) -> bytes:
+    sock.sendall(pack(">i", len(text)) + text)
+    return read_frame(sock)
+
+
+def test_bare_plain_tokens_after_handshake_version_zero(guarded: Running) -> None:
+    with guarded.connect() as sock:
+        assert exchange(sock, SASL_HANDSHAKE, 0, m.SaslHandshakeRequest(mechanism="PLAIN")).error_code == 0
+        assert token(sock, b"\0alice\0alice-secret") == b""
+        answer = exchange(sock, METADATA, 1, m.MetadataRequest(topics=[m.MetadataRequestTopic(name="guarded")]))
+        assert [(t.name, t.error_code) for t in answer.topics] == [("guarded", 0)]
+        assert answer.brokers[0].port == guarded.port_of(1)
+
+
+def test_bare_scram_tokens_after_handshake_version_zero(guarded: Running) -> None:
+    with guarded.connect() as sock:
+        assert exchange(sock, SASL_HANDSHAKE, 0, m.SaslHandshakeRequest(mechanism="SCRAM-SHA-256")).error_code == 0
+        first = b"n=alice,r=clientnonce"
+        server_first = token(sock, b"n,," + first)
+        proof, signature = scram(first, server_first, b"alice-secret")
+        assert token(sock, proof) == b"v=" + signature
+        assert exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
+
+
+def scram(first: bytes, server_first: bytes, password: bytes) -> tuple[bytes, bytes]:
+    """RFC 5802: the client's last message, and the signature that the server must show for it."""
+    said = dict(part.split(b"=", 1) for part in server_first.split(b","))
+    salted = hashlib.pbkdf2_hmac("sha256", password, base64.b64decode(said[b"s"]), int(said[b"i"]))
+    client_key = hmac.digest(salted, b"Client Key", "sha256")
+    bare = b"c=biws,r=" + said[b"r"]
+    authenticated = first + b"," + server_first + b"," + bare
+    mask = hmac.digest(hashlib.sha256(client_key).digest(), authenticated, "sha256")
+    proof = bytes(a ^ b for a, b in zip(client_key, mask, strict=True))
+    server_key = hmac.digest(salted, b"Server Key", "sha256")
+    signature = hmac.digest(server_key, authenticated, "sha256")
+    return bare + b",p=" + base64.b64encode(proof), base64.b64encode(signature)
+
+
+def test_re_authentication_on_a_connection_in_use(guarded: Running) -> None:
+    with guarded.connect() as sock:
+        for _ in range(2):
+            assert exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN")).error_code == 0
+            proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
+            assert exchange(sock, SASL_AUTHENTICATE, 2, proof).error_code == 0
+            assert exchange(sock, METADATA, 9, m.MetadataRequest(topics=[])).brokers
+
+
+# ------------------------------------------------------------------------------------------------------------- tls
+
+
+@pytest.fixture(scope="module")
+def ours() -> Certificates:
+    return Certificates()
+
+
+def client_tls(certificates: Certificates, *more: str, name: str = "proxy") -> str:
+    pem = certificates.issue(name, "127.0.0.1", "localhost", "kafka.example", "*.kafka.example")
+    return "\n".join(["[client_tls]", f'certificate_file = "{pem}"', f'private_key_file = "{pem}"', *more, ""])
+
+
+def configured(folder: Path, text: str) -> list[str]:
+    (folder / "proxy.toml").write_text(text)
+    return ["--config", str(folder / "proxy.toml")]
+
+
+def test_tls_to_clients_over_a_plaintext_cluster(kafka: Cluster, ours: Certificates, tmp_path: Path) -> None:
+    topic = "tls-to-clients"
+    kafka.create_topic(topic)
+    with Running(kafka.bootstrap, *configured(tmp_path, client_tls(ours))) as proxy:
+        proxy.ready()
+        secured = {"security.protocol": "SSL", "ssl.ca.location": str(ours.authority)}
+        assert produced(proxy.bootstrap, topic, secured) is None
+        assert consumed(proxy.bootstrap, topic, secured) == [b"value"]
+        # Who does not trust us, and who speaks plaintext, is counted under the client side.
+        with proxy.connect() as sock:
+            sock.sendall(pack(">ihhi", 100, 18, 0, 1))
+            assert sock.recv(1) == b""
+        proxy.wait_for(lambda: proxy.disconnects("client_tls_failed") >= 1, "counted")
+        assert "clients ⇄ proxy" in proxy.log.read_text()
+
+
+def test_tls_to_the_brokers_from_plaintext_clients(kafka_tls: Cluster, tmp_path: Path) -> None:
+    topic = "tls-upstream"
+    kafka_tls.create_topic(topic)
+    assert kafka_tls.certificates is not None
+    text = f'[upstream_tls]\nca_file = "{kafka_tls.certificates.authority}"\n'
+    with Running(kafka_tls.bootstrap, *configured(tmp_path, text)) as proxy:
+        proxy.ready()
+        assert produced(proxy.bootstrap, topic, {}) is None
+        assert consumed(proxy.bootstrap, topic, {}) == [b"value"]
+
+
+def test_brokers_that_are_not_trusted_are_refused_by_side(
+    kafka_tls: Cluster, ours: Certificates, tmp_path: Path
+) -> None:
+    text = f'[upstream_tls]\nca_file = "{ours.authority}"\n'
+    with Running(kafka_tls.bootstrap, *configured(tmp_path, text)) as proxy:
+        with proxy.connect() as sock:
+            assert sock.recv(1) == b""
+        assert proxy.disconnects("broker_tls_failed") == 1
+        assert "proxy ⇄ brokers" in proxy.log.read_text()
+        assert proxy.get("/readyz")[0] == 503
+
+
+def test_tls_on_both_sides_with_certificates_on_both(kafka_mtls: Cluster, ours: Certificates, tmp_path: Path) -> None:
+    topic = "mutual"
+    kafka_mtls.create_topic(topic)
+    theirs = kafka_mtls.certificates
+    assert theirs is not None
+    shown = theirs.issue("the-proxy", "proxy")
+    text = client_tls(ours, f'client_ca_file = "{ours.authority}"')
+    text += (
+        f'[upstream_tls]\nca_file = "{theirs.authority}"\ncertificate_file = "{shown}"\nprivate_key_file = "{shown}"\n'
+    )
+    with Running(kafka_mtls.bootstrap, *configured(tmp_path, text)) as proxy:
+        proxy.ready()
+        mine = ours.issue("client", "client")
+        config = {"security.protocol": "SSL", "ssl.ca.location": str(ours.authority)}
+        with_certificate = config | {"ssl.certificate.location": str(mine), "ssl.key.location": str(mine)}
+        assert produced(proxy.bootstrap, topic, with_certificate) is None
+        with pytest.raises(KafkaException):
+            Producer({"bootstrap.servers": proxy.bootstrap, **config}).list_topics(timeout=3)
+
+
+def test_sasl_passes_through_tls_on_both_sides(kafka_sasl_tls: Cluster, ours: Certificates, tmp_path: Path) -> None:
+    topic = "sasl-tls"
+    kafka_sasl_tls.create_topic(topic)
+    theirs = kafka_sasl_tls.certificates
+    assert theirs is not None
+    text = client_tls(ours) + f'[upstream_tls]\nca_file = "{theirs.authority}"\n'
+    with Running(kafka_sasl_tls.bootstrap, *configured(tmp_path, text)) as proxy:
+        proxy.ready()
+        config = login("alice", "SCRAM-SHA-512") | {
+            "security.protocol": "SASL_SSL",
+            "ssl.ca.location": str(ours.authority),
+        }
+        assert produced(proxy.bootstrap, topic, config) is None
+
+
+def test_sni_tells_brokers_apart_on_one_port(kafka3: Cluster, ours: Certificates, tmp_path: Path) -> None:
+    sni = '[sni]\nbroker_pattern = "broker-{node}.kafka.example"\nbootstrap_name = "kafka.example"\n'
+    with Running(kafka3.bootstrap, *configured(tmp_path, client_tls(ours) + sni)) as proxy:
+        proxy.ready()
+        trusting = ssl.create_default_context(cafile=str(ours.authority))
+
+        def talk(name: str) -> ssl.SSLSocket:
+            return trusting.wrap_socket(proxy.connect(), server_hostname=name)
+
+        with talk("kafka.example") as sock:
+            brokers = exchange(sock, METADATA, 12, m.MetadataRequest(topics=[])).brokers
+            assert {(b.node_id, b.host, b.port) for b in brokers} == {
+                (node, f"broker-{node}.kafka.example", proxy.base) for node in kafka3.nodes
+            }
+        for node in kafka3.nodes:
+            with talk(f"broker-{node}.kafka.example") as sock:
+                # Only the broker itself names its own configuration.
+                resource = m.DescribeConfigsRequestDescribeConfigsResource(
+                    resource_type=4, resource_name=str(node), configuration_keys=["node.id"]
+                )
+                answer = exchange(sock, 32, 1, m.DescribeConfigsRequest(resources=[resource]))
+                assert answer.results[0].error_code == 0
+                assert answer.results[0].configs[0].value == str(node)
+        with talk("other.kafka.example") as sock:
+            assert sock.recv(1) == b""
+
+
+def test_a_new_certificate_is_used_without_a_restart_and_a_broken_one_is_not(
+    kafka: Cluster, ours: Certificates, tmp_path: Path
+) -> None:
+    pem = tmp_path / "proxy.pem"
+    shutil.copy(ours.issue("first", "127.0.0.1"), pem)
+    text = f'[client_tls]\ncertificate_file = "{pem}"\nprivate_key_file = "{pem}"\n'
+    with Running(kafka.bootstrap, *configured(tmp_path, text)) as proxy:
+        proxy.ready()
+        assert shown(proxy, ours) == "first"
+        shutil.copy(ours.issue("second", "127.0.0.1"), pem)
+        proxy.wait_for(lambda: shown(proxy, ours) == "second", "the new certificate is shown")
+        pem.write_text("no certificate")
+        proxy.wait_for(lambda: "certificates not reloaded" in proxy.log.read_text(), "the broken one is reported")
+        assert shown(proxy, ours) == "second"
+
+
+def shown(proxy: Running, authority: Certificates) -> str:
+    """The common name of the certificate that the proxy shows."""
+    trusting = ssl.create_default_context(cafile=str(authority.authority))
+    with trusting.wrap_socket(proxy.connect(), server_hostname="127.0.0.1") as sock:
+        subject = sock.getpeercert()
+        assert subject is not None
+        return next(value for part in subject["subject"] for key, value in part if key == "commonName")
+
+
+def consumed(bootstrap: str, topic: str, config: dict[str, object]) -> list[bytes]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest", **config})
+    consumer.subscribe([topic])
+    try:
+        return [message.value() for message in consumer.consume(1, 10)]
+    finally:
+        consumer.close()

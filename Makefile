@@ -1,10 +1,12 @@
 # setup: the virtual environment, from the lock files.   check: the inner loop, under a minute.
-# test: everything, real brokers included.               lock: resolve the dependencies anew (needs uv).
+# test: everything, real brokers included.               try: a broker, the proxy before it, and a client, to look at.
+# codec: write kafka_protocol/messages anew.             docs: write what is printed from code.
+# bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
 PYTHON ?= python3
 BIN := .venv/bin
 QUIET := --no-header -q
 
-.PHONY: setup format lint check test lock clean
+.PHONY: setup format lint check test try codec docs bench lock clean
 setup: .venv/ready
 .venv/ready: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -26,6 +28,22 @@ check: lint
 
 test: lint
 	$(BIN)/pytest $(QUIET)
+
+try: setup
+	$(BIN)/python -m demo
+
+CLIENTS = .build/clients/$(1)/kafka-clients-$(1).jar
+codec: setup
+	$(BIN)/python -c "from tests.kafka.jars import client_jars; client_jars('4.4.0'); client_jars('3.9.1')"
+	$(BIN)/python -m kafka_protocol.generator kafka_protocol/messages $(call CLIENTS,4.4.0) $(call CLIENTS,3.9.1)
+
+docs: setup
+	$(BIN)/python -m proxy.settings_reference > docs/settings.md
+
+bench: setup
+	$(BIN)/python -m bench.codec.run --markdown
+	$(BIN)/python -m bench.dataplane.run --markdown
+	$(BIN)/python -m bench.dataplane.tls --markdown
 
 lock:
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml -o requirements.lock

@@ -13,7 +13,9 @@ Bytes = Annotated[int, Meta(ge=1)]
 class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
     """TLS between legacy clients and the proxy: the proxy is the server."""
 
+    # What the proxy shows to clients: PEM, its own certificate first.
     certificate_file: str
+    # The key of that certificate, PEM; it may stand in the same file.
     private_key_file: str
     # Clients must show a certificate signed by one of these (mutual TLS); none: no certificate is asked for.
     client_ca_file: str | None = None
@@ -26,7 +28,9 @@ class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
     ca_file: str | None = None
     # What the proxy shows to brokers that ask for a certificate.
     certificate_file: str | None = None
+    # The key of that certificate.
     private_key_file: str | None = None
+    # Off for brokers that are dialled by names or addresses that their certificates do not carry.
     verify_hostname: bool = True
 
 
@@ -44,23 +48,34 @@ class Sni(Struct, frozen=True, forbid_unknown_fields=True):
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """What one connection may cost. Past a limit the connection is closed, the cause counted."""
 
+    # As a broker's `socket.request.max.bytes`.
     max_request_bytes: Bytes = 104_857_600
     # An answer that must be rewritten is held whole; larger ones close the connection. Others stream through.
     max_rewritten_bytes: Bytes = 67_108_864
+    # Requests sent ahead of their answers; a client with more is not read until some are answered.
     max_pipelined_requests: Annotated[int, Meta(ge=1)] = 1_000
+    # Further clients are turned away.
     max_connections: Annotated[int, Meta(ge=1)] = 10_000
+    # To a broker.
     connect_timeout_ms: Milliseconds = 10_000
+    # With a client.
     tls_handshake_timeout_ms: Milliseconds = 10_000
     # From accept to the first answer that is not part of authentication.
     authentication_timeout_ms: Milliseconds = 30_000
     # A request once begun must be whole within this time.
     request_timeout_ms: Milliseconds = 60_000
+    # Neither side said anything for so long. A little more than a broker's `connections.max.idle.ms`.
     idle_timeout_ms: Milliseconds = 660_000
+    # After SIGTERM: what was asked may still be answered for so long.
     drain_timeout_ms: Milliseconds = 10_000
 
 
 class Log(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of events."""
+
+    # One line an event on standard error, to read or to parse.
     format: Literal["text", "json"] = "text"
+    # The least that is said. Connections that end as they should are `debug`.
     level: Literal["debug", "info", "warning", "error"] = "info"
 
 

@@ -1,4 +1,7 @@
-"""client.py consume|produce BOOTSTRAP TOPIC MEGABYTES MESSAGE_BYTES: one run of librdkafka, timed from first to last byte."""
+"""client.py consume|produce BOOTSTRAP TOPIC MEGABYTES MESSAGE_BYTES [CONFIG_JSON]
+
+One run of librdkafka, timed from the first message that arrived to the last.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 FIRST_ANSWER_SECONDS = 10.0
 
 
-def consume(bootstrap: str, topic: str, total: int) -> float:
+def consume(bootstrap: str, topic: str, total: int, config: dict[str, str]) -> float:
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -22,6 +25,7 @@ def consume(bootstrap: str, topic: str, total: int) -> float:
             "queued.max.messages.kbytes": 131072,
             "fetch.message.max.bytes": 1048576,
             "check.crcs": False,
+            **config,
         }
     )
     consumer.assign([TopicPartition(topic, 0, 0)])
@@ -34,7 +38,7 @@ def consume(bootstrap: str, topic: str, total: int) -> float:
     return took
 
 
-def produce(bootstrap: str, topic: str, total: int, size: int) -> float:
+def produce(bootstrap: str, topic: str, total: int, size: int, config: dict[str, str]) -> float:
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
@@ -42,6 +46,7 @@ def produce(bootstrap: str, topic: str, total: int, size: int) -> float:
             "linger.ms": 5,
             "batch.size": 1048576,
             "queue.buffering.max.kbytes": 65536,
+            **config,
         }
     )
     value = os.urandom(size)
@@ -61,9 +66,10 @@ def produce(bootstrap: str, topic: str, total: int, size: int) -> float:
 
 
 if __name__ == "__main__":
-    what, servers, name, megabytes, message_bytes = sys.argv[1:]
-    wanted = int(megabytes) * 1_000_000
-    seconds = (
-        consume(servers, name, wanted) if what == "consume" else produce(servers, name, wanted, int(message_bytes))
-    )
+    what, servers, name, megabytes, message_bytes, *more = sys.argv[1:]
+    wanted, given = int(megabytes) * 1_000_000, json.loads(more[0]) if more else {}
+    if what == "consume":
+        seconds = consume(servers, name, wanted, given)
+    else:
+        seconds = produce(servers, name, wanted, int(message_bytes), given)
     print(json.dumps({"seconds": seconds}))

@@ -109,9 +109,9 @@ class Bench:
         return {f"{what} MB/s": CLIENT_MEGABYTES / found["seconds"], f"{what} CPU s/GB": cpu / gigabytes}
 
     def _with_cpu(self, peer: Peer, act: Callable[[], Any]) -> tuple[Any, float]:
-        before = _cpu(peer.pid)
+        before = cpu_seconds(peer.pid)
         found = act()
-        return found, _cpu(peer.pid) - before
+        return found, cpu_seconds(peer.pid) - before
 
     def _requests(self, peer: Peer, frame: bytes, connections: int, count: int) -> dict[str, float]:
         return self._run("requests", peer, frame, str(connections), str(count))
@@ -149,7 +149,7 @@ def measures(bench: Bench) -> Iterator[Callable[[Peer], Result]]:
     yield from (bench.consume, bench.produce, bench.raw_fetch, bench.ping, bench.many, bench.metadata, bench.connects)
 
 
-def _cpu(pid: int | None) -> float:
+def cpu_seconds(pid: int | None) -> float:
     if pid is None:
         return 0.0
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -64,7 +64,7 @@ def fill(cluster: Cluster) -> None:
     """What consumers and Fetch will read."""
     for topic in (TOPIC, SINK):
         cluster.create_topic(topic)
-    produce(cluster.bootstrap, TOPIC, (CLIENT_MEGABYTES + 20) * 1_000_000, MESSAGE_BYTES)
+    produce(cluster.bootstrap, TOPIC, (CLIENT_MEGABYTES + 20) * 1_000_000, MESSAGE_BYTES, {})
 
 
 def start_peers(stack: contextlib.ExitStack, cluster: Cluster, folder: Path, options: argparse.Namespace) -> list[Peer]:

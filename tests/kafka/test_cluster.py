@@ -168,7 +168,7 @@ def test_a_failure_names_the_logs_and_keeps_them() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "value", "complaint"),
-    [("num.network.threads", "0", "Value must be at least 1"), ("authorizer.class.name", "NoSuch", "class NoSuch")],
+    [("num.network.threads", "0", "Value must be at least 1"), ("authorizer.class.name", "NoSuch", "NoSuch")],
     ids=["when formatted", "when launched"],
 )
 def test_a_broker_that_cannot_start_says_why(setting: str, value: str, complaint: str) -> None:

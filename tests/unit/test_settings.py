@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
 from proxy.settings import Settings
+from proxy.settings_reference import reference
 
 
 def test_only_the_upstream_must_be_given() -> None:
@@ -17,3 +20,14 @@ def test_only_the_upstream_must_be_given() -> None:
 def test_a_setting_out_of_bounds_is_refused_with_its_path() -> None:
     with pytest.raises(msgspec.ValidationError, match=r"\$\.limits\.idle_timeout_ms"):
         msgspec.convert({"upstream": ["kafka:9092"], "limits": {"idle_timeout_ms": 0}}, Settings)
+
+
+def test_the_settings_reference_is_the_one_that_the_structs_print() -> None:
+    document = Path(__file__).parents[2] / "docs/settings.md"
+    assert document.read_text() == reference(), "run `make docs`"
+
+
+def test_every_setting_says_what_it_means() -> None:
+    rows = [line for line in reference().splitlines() if line.startswith("| `")]
+    assert len(rows) > 25
+    assert [row for row in rows if row.endswith("|  |")] == []

@@ -1,0 +1,1 @@
+"""Something to look at: the proxy at work before a real broker."""

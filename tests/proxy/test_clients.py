@@ -1,0 +1,155 @@
+"""B4: real clients of every make work through the proxy unchanged, and never see a broker's own address."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from tests.kafka import Cluster
+from tests.kafka.jars import BUILD, client_jars
+from tests.proxy.running import Running, remote_ports
+
+pytestmark = pytest.mark.broker
+
+CLIENTS = Path(__file__).parent / "clients"
+CLIENT_SECONDS = 90
+
+
+def python(name: str) -> Callable[[], list[str]]:
+    return lambda: [sys.executable, str(CLIENTS / name)]
+
+
+def java(version: str) -> Callable[[], list[str]]:
+    return lambda: ["java", "-cp", f"{client_jars(version)}/*", str(CLIENTS / "Roundtrip.java")]
+
+
+def go(name: str) -> Callable[[], list[str]]:
+    def build() -> list[str]:
+        if shutil.which("go") is None:
+            pytest.skip("Go is not installed")
+        target = BUILD / "go-clients"
+        target.mkdir(parents=True, exist_ok=True)
+        command = ["go", "build", "-o", str(target) + "/", f"./{name}"]
+        subprocess.run(command, cwd=CLIENTS / "go", check=True, capture_output=True)
+        return [str(target / name)]
+
+    return build
+
+
+def kafkajs() -> list[str]:
+    if shutil.which("npm") is None:
+        pytest.skip("Node.js is not installed")
+    target = BUILD / "js-clients"
+    if not (target / "node_modules").exists():
+        shutil.copytree(CLIENTS / "js", target, dirs_exist_ok=True)
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=target, check=True, capture_output=True)
+    shutil.copy(CLIENTS / "js/roundtrip.js", target)
+    return ["node", str(target / "roundtrip.js")]
+
+
+MAKES = {
+    "java-3.9.1": java("3.9.1"),
+    "java-4.4.0": java("4.4.0"),
+    "java-4.4.0-native": lambda: [*java("4.4.0")(), "{}", "consumer"],
+    "confluent-kafka": python("confluent.py"),
+    "kafka-python": python("kafka_python.py"),
+    "aiokafka": python("aio_kafka.py"),
+    "sarama": go("sarama"),
+    "segmentio-kafka-go": go("segmentio"),
+    "kafkajs": kafkajs,
+}
+
+
+@pytest.fixture(scope="module")
+def one(kafka: Cluster) -> Iterator[Running]:
+    with Running(kafka.bootstrap) as proxy:
+        yield proxy.ready()
+
+
+@pytest.fixture(scope="module")
+def three(kafka3: Cluster) -> Iterator[Running]:
+    with Running(kafka3.bootstrap) as proxy:
+        yield proxy.ready()
+
+
+def roundtrip(make: str, proxy: Running, cluster: Cluster, topic: str) -> None:
+    words = [proxy.bootstrap, topic, f"{topic}-group"]
+    command = MAKES[make]()
+    extra = command[command.index("{}") + 1 :] if "{}" in command else []
+    command = [*(command[: command.index("{}")] if "{}" in command else command), *words, *extra]
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    dialled: set[int] = set()
+    deadline = time.monotonic() + CLIENT_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            dialled |= set(remote_ports(process.pid))
+        time.sleep(0.1)
+    process.kill()
+    said, _ = process.communicate()
+    assert "OK consumed=100 committed=100" in said, said[-3_000:]
+    assert dialled
+    assert not dialled & {port for node in cluster.nodes.values() for port in (node.client_port, node.internal_port)}
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_a_client_of_each_make_with_one_broker(make: str, one: Running, kafka: Cluster) -> None:
+    topic = f"one-{make}"
+    kafka.create_topic(topic, partitions=1)
+    roundtrip(make, one, kafka, topic)
+    assert one.disconnects("our_mistake") == one.disconnects("malformed_request") == 0
+    assert one.disconnects("unsupported_version") == 0
+
+
+@pytest.mark.parametrize("make", ["java-4.4.0", "confluent-kafka", "sarama", "kafkajs"])
+def test_a_client_with_three_brokers(make: str, three: Running, kafka3: Cluster) -> None:
+    topic = f"three-{make}"
+    kafka3.create_topic(topic, partitions=1, replication=3)
+    roundtrip(make, three, kafka3, topic)
+
+
+def test_leader_elections_and_a_broker_restart_lose_nothing(three: Running, kafka3: Cluster) -> None:
+    topic = "moving"
+    kafka3.create_topic(topic, partitions=3, replication=3)
+    stop, failures, sent = threading.Event(), [], []
+
+    def produce() -> None:
+        producer = Producer({"bootstrap.servers": three.bootstrap, "enable.idempotence": True, "linger.ms": 5})
+        while not stop.is_set():
+            value = str(len(sent)).encode()
+            sent.append(value)
+            producer.produce(topic, value, on_delivery=lambda error, _: failures.append(error) if error else None)
+            producer.poll(0.002)
+        failures.extend([None] * producer.flush(30))
+
+    producing = threading.Thread(target=produce)
+    producing.start()
+    try:
+        for partition in range(3):
+            leader = kafka3.leaders(topic)[partition]
+            kafka3.elect_leader(topic, partition, next(node for node in kafka3.nodes if node != leader))
+        kafka3.restart(2)
+        time.sleep(1)
+    finally:
+        stop.set()
+        producing.join()
+    assert failures == []
+    consumer = Consumer({"bootstrap.servers": three.bootstrap, "group.id": "moving", "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    seen: list[bytes] = []
+    deadline = time.monotonic() + 30
+    while len(seen) < len(sent) and time.monotonic() < deadline:
+        seen += [message.value() for message in consumer.consume(1_000, 1.0) if not message.error()]
+    consumer.close()
+    assert sorted(seen) == sorted(sent)
+    assert len(sent) > 500

@@ -1,0 +1,103 @@
+"""The admin port over real sockets, raw bytes included."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+
+import pytest
+import trio
+
+from proxy.admin import health_pages, serve_admin
+from proxy.logs import Log
+
+
+class Admin:
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.missing: list[str] = []
+
+    async def send(self, data: bytes) -> bytes:
+        stream = await trio.open_tcp_stream("127.0.0.1", self.port)
+        async with stream:
+            answer = b""
+            # Who sends too much may be cut off before reading what was said about it.
+            with contextlib.suppress(trio.BrokenResourceError):
+                await stream.send_all(data)
+                while chunk := await stream.receive_some(4096):
+                    answer += chunk
+            return answer
+
+    async def get(self, path: str, method: str = "GET") -> tuple[int, bytes]:
+        answer = await self.send(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body
+
+
+@pytest.fixture
+async def admin(nursery: trio.Nursery) -> Admin:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    running = Admin(listeners[0].socket.getsockname()[1])
+    pages = health_pages(lambda: running.missing, lambda: b"metric 1\n")
+    broken = {**pages, "/broken": lambda: 1 / 0}
+    nursery.start_soon(serve_admin, listeners, broken, Log(out=io.StringIO()))
+    return running
+
+
+async def test_live_is_live(admin: Admin) -> None:
+    assert await admin.get("/livez") == (200, b'{"live": true}\n')
+
+
+async def test_ready_says_what_is_missing(admin: Admin) -> None:
+    assert (await admin.get("/readyz"))[0] == 200
+    admin.missing = ["no broker of kafka:9092 answers"]
+    status, body = await admin.get("/readyz?verbose")
+    assert status == 503
+    assert json.loads(body) == {"ready": False, "missing": admin.missing}
+
+
+async def test_metrics_are_text(admin: Admin) -> None:
+    assert await admin.get("/metrics") == (200, b"metric 1\n")
+
+
+async def test_an_unknown_path_is_answered_with_those_there_are(admin: Admin) -> None:
+    status, body = await admin.get("/")
+    assert status == 404
+    assert json.loads(body)["pages"] == ["/broken", "/livez", "/metrics", "/readyz"]
+
+
+async def test_head_has_the_length_but_no_body(admin: Admin) -> None:
+    assert await admin.get("/livez", "HEAD") == (200, b"")
+
+
+async def test_other_methods_are_refused(admin: Admin) -> None:
+    assert (await admin.get("/livez", "DELETE"))[0] == 405
+
+
+async def test_a_page_that_fails_is_an_error_of_its_own(admin: Admin) -> None:
+    assert (await admin.get("/broken"))[0] == 500
+    assert (await admin.get("/livez"))[0] == 200
+
+
+async def test_several_requests_on_one_connection(admin: Admin) -> None:
+    one = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    assert (await admin.send(one + one + last)).count(b"200 ") == 3
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x00\x01\x02 nonsense\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"X" * 40_000]
+)
+async def test_what_is_no_http_gets_an_error_and_an_end(admin: Admin, data: bytes) -> None:
+    answer = await admin.send(data)
+    assert answer == b"" or answer.split()[1] in (b"400", b"431")
+    assert (await admin.get("/livez"))[0] == 200
+
+
+async def test_http_1_0_is_answered(admin: Admin) -> None:
+    assert (await admin.send(b"GET /livez HTTP/1.0\r\n\r\n")).endswith(b'{"live": true}\n')
+
+
+async def test_a_client_that_never_finishes_is_cut_off(admin: Admin, autojump_clock: trio.testing.MockClock) -> None:
+    assert await admin.send(b"GET /livez HT") == b""

@@ -1,0 +1,74 @@
+"""One line an event, whatever clients put into it."""
+
+from __future__ import annotations
+
+import io
+import json
+
+from proxy.logs import LINES_PER_SECOND, Log
+
+
+def lines(level: str = "info", form: str = "text", clock: float = 0.25) -> tuple[Log, io.StringIO]:
+    out = io.StringIO()
+    return Log(level, form, out, lambda: clock), out  # type: ignore[arg-type]
+
+
+def test_a_line_is_time_level_event_and_facts() -> None:
+    log, out = lines()
+    log.info("listening", address="127.0.0.1:9092", node=3, detail="")
+    assert out.getvalue() == "1970-01-01T00:00:00.250Z info listening address=127.0.0.1:9092 node=3\n"
+
+
+def test_what_a_client_says_can_not_start_a_line_of_its_own() -> None:
+    log, out = lines()
+    log.warning("odd", client='a\nfake line level=error "\x1b[31m')
+    assert out.getvalue().count("\n") == 1
+    assert "\x1b" not in out.getvalue()
+    assert '\\nfake line level=error \\"\\u001b[31m' in out.getvalue()
+
+
+def test_json_is_one_object_a_line() -> None:
+    log, out = lines(form="json")
+    log.error("failed", reason="ü\n", count=2)
+    said = json.loads(out.getvalue())
+    assert said == {
+        "time": "1970-01-01T00:00:00.250Z",
+        "level": "error",
+        "event": "failed",
+        "reason": "ü\n",
+        "count": 2,
+    }
+
+
+def test_below_the_level_nothing_is_said() -> None:
+    log, out = lines("error")
+    log.debug("a")
+    log.info("b")
+    log.warning("c")
+    assert out.getvalue() == ""
+
+
+def test_an_event_that_repeats_is_held_back_and_counted() -> None:
+    now = [1.0]
+    out = io.StringIO()
+    log = Log(out=out, clock=lambda: now[0])
+    for _ in range(LINES_PER_SECOND + 30):
+        log.info("disconnected")
+    log.info("another")
+    assert out.getvalue().count("disconnected") == LINES_PER_SECOND
+    assert "another" in out.getvalue()
+    now[0] = 2.0
+    log.info("disconnected")
+    assert out.getvalue().endswith("disconnected suppressed=30\n")
+
+
+def test_a_long_value_is_cut() -> None:
+    log, out = lines()
+    log.info("long", value="x" * 100_000)
+    assert len(out.getvalue()) < 3_000
+
+
+def test_a_closed_output_is_no_error() -> None:
+    log, out = lines()
+    out.close()
+    log.info("nobody reads this")

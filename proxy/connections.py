@@ -59,6 +59,8 @@ class Connections:
         self.log = log
         self._wire = wire
         self._open: set[Connection] = set()
+        # Clients within their TLS handshake: not connections yet, but they cost as much.
+        self.arriving = 0
         self.draining = False
 
     def __len__(self) -> int:
@@ -70,7 +72,7 @@ class Connections:
 
     @property
     def full(self) -> bool:
-        return len(self._open) >= self.limits.max_connections
+        return len(self._open) + self.arriving >= self.limits.max_connections
 
     def opened(self, connection: Connection) -> None:
         self._open.add(connection)

@@ -45,9 +45,15 @@ class Treatment(Enum):
     REWRITTEN = "the request passes, the answer is rewritten"
     PRODUCE = "opaque, but there is no answer to expect when acks is 0"
     PRODUCE_REWRITTEN = "as PRODUCE, the answer is rewritten"
-    AUTHENTICATION = "opaque, a step of authentication"
+    AUTHENTICATION = "opaque, a step of authentication that another follows (SaslHandshake)"
+    PROOF = "a step of authentication that ends with its answer (SaslAuthenticate)"
     TOKENS_FOLLOW = "as AUTHENTICATION, and bare tokens follow (SaslHandshake v0)"
     ANSWERED_HERE = "never forwarded"
+
+
+# Whose answers are held until they are whole; and after which requests a client is not through with authentication.
+HELD = frozenset({Treatment.REWRITTEN, Treatment.PRODUCE_REWRITTEN, Treatment.PROOF})
+UNAUTHENTICATED = frozenset({Treatment.AUTHENTICATION, Treatment.TOKENS_FOLLOW, Treatment.PROOF})
 
 
 class Rewritten:
@@ -126,7 +132,7 @@ class Conversation:
         # Local answers that are due now, with nothing from the broker before them.
         self.answers: list[bytes] = []
         self.requests = 0
-        # No step of authentication is under way, as far as can be seen from what was last asked.
+        # No step of authentication is under way, as far as can be seen from what was last asked and answered.
         self.authenticated = False
 
     def __repr__(self) -> str:
@@ -208,10 +214,9 @@ class Conversation:
                 raise Disconnect(Cause.MALFORMED_REQUEST, "a Produce request that ends before its acks")
             if acks == 0:
                 return True
-        rewritten = treatment is Treatment.REWRITTEN or treatment is Treatment.PRODUCE_REWRITTEN
-        self.expected.append(Rewritten(correlation_id, api) if rewritten else correlation_id)
+        self.expected.append(Rewritten(correlation_id, api) if treatment in HELD else correlation_id)
         self._tokens = treatment is Treatment.TOKENS_FOLLOW
-        self.authenticated = not (self._tokens or treatment is Treatment.AUTHENTICATION)
+        self.authenticated = treatment not in UNAUTHENTICATED
         return True
 
     def _pass_tokens(self, data: Bytes, at: int, end: int) -> int:
@@ -319,5 +324,7 @@ class Conversation:
             return None
         self.expected.popleft()
         self._rewritten[due.api >> 16] += 1
+        # Who failed to prove who they are is cut off by the broker: this need not read its verdict.
+        self.authenticated = True
         answer = self._wire.rewrite(due.api, frame[4:])
         return LENGTH.pack(len(answer)) + answer

@@ -31,12 +31,14 @@ class Door:
         self._log = log
         self._epoll_set = epoll_set
         self._watched = READABLE
+        self._closed = False
         self._socket = _listen(address, node)
         epoll_set.watch(self._socket, READABLE, self._knocked)
         log.info("listening", address=address, node="bootstrap" if node is None else node)
 
     def close(self) -> None:
         self._epoll_set.forget(self._socket, self._watched)
+        self._closed = True
 
     def rest(self) -> None:
         """Accept nobody for now; newcomers wait in the kernel's queue."""
@@ -49,7 +51,7 @@ class Door:
 
     @property
     def resting(self) -> bool:
-        return not self._watched
+        return not self._watched and not self._closed
 
     def _knocked(self, _events: int) -> None:
         for _ in range(ACCEPTS_PER_BATCH):

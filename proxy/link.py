@@ -17,6 +17,8 @@ import traceback
 from collections.abc import Callable
 from socket import IPPROTO_TCP, SHUT_WR, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, socket
 
+import trio
+
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import Connections, Watch
@@ -61,8 +63,9 @@ class Link:
         self.node = node
         self.dialled: Address | None = None
         self.conversation = connections.converse()
-        self.opened_at = self.active_at = epoll_set.now
-        self.watch = Watch(epoll_set.now)
+        # Not the epoll set's time: it stands still while the set waits, and we may come from elsewhere.
+        self.opened_at = self.active_at = trio.current_time()
+        self.watch = Watch(self.opened_at)
         self._connections = connections
         self._counts = connections.counts
         self._epoll_set = epoll_set
@@ -89,7 +92,10 @@ class Link:
 
     def _dial(self, _events: int, last: str = "no address to dial") -> None:
         for address, (family, target) in self._choices:
-            sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
+            try:
+                sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
+            except OSError as exhausted:
+                raise Disconnect(Cause.BROKER_UNREACHABLE, str(exhausted)) from exhausted
             sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
             self.dialled = address
             failure = sock.connect_ex(target)
@@ -119,16 +125,17 @@ class Link:
     # ------------------------------------------------------------------------------------------------------ moving
 
     def _client_ready(self, events: int) -> None:
+        self.active_at = self._epoll_set.now
         self._guarded(self._client_moves, events)
 
     def _broker_ready(self, events: int) -> None:
+        self.active_at = self._epoll_set.now
         self._guarded(self._broker_moves, events)
 
     def _guarded(self, act: Callable[[int], None], events: int) -> None:
         """Whatever goes wrong ends this connection and no other."""
         if self._closed:
             return
-        self.active_at = self._epoll_set.now
         try:
             act(events)
         except Disconnect as end:

@@ -165,18 +165,24 @@ class Proxy:
     async def _serve_tls(self, sock: socket.socket, client: str, node: int | None) -> None:
         sock.setblocking(False)
         stream: trio.abc.Stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+        self.connections.arriving += 1
         try:
-            if self.client_side is not None:
-                with trio.fail_after(self.settings.limits.tls_handshake_timeout_ms / 1000):
-                    stream, server_name = await self.client_side.handshake(stream)
-                if self.settings.sni is not None:
-                    node = self.directory.node_of_server_name(server_name)
+            stream, node = await self._greet(stream, node)
         except (HandshakeFailed, trio.TooSlowError, OSError, KeyError) as failure:
             self.connections.refused(client, Cause.CLIENT_TLS_FAILED, _in_words(failure), node)
             await trio.aclose_forcefully(stream)
             return
-        link = TlsLink(self.connections, stream, client, node)
-        await link.run(lambda: self._dial_node(node))
+        finally:
+            self.connections.arriving -= 1
+        await TlsLink(self.connections, stream, client, node).run(lambda: self._dial_node(node))
+
+    async def _greet(self, stream: trio.abc.Stream, node: int | None) -> tuple[trio.abc.Stream, int | None]:
+        """The handshake, where clients have TLS; with SNI it says which node is meant."""
+        if self.client_side is None:
+            return stream, node
+        with trio.fail_after(self.settings.limits.tls_handshake_timeout_ms / 1000):
+            stream, server_name = await self.client_side.handshake(stream)
+        return stream, node if self.settings.sni is None else self.directory.node_of_server_name(server_name)
 
     async def _dial_node(self, node: int | None) -> tuple[Address, trio.abc.Stream]:
         failures = []

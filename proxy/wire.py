@@ -118,6 +118,8 @@ class Wire:
     # -------------------------------------------------------------------------------------------------- rewriting
 
     def _rewritten(self, key: int, version: int, answer: Bytes) -> Bytes:
+        if key == SASL_AUTHENTICATE:
+            return answer
         if key == METADATA:
             return self._rewrite_metadata(version, answer)
         if key == FIND_COORDINATOR:
@@ -195,8 +197,10 @@ def _treatment(key: int, version: int) -> Treatment:
         return Treatment.REWRITTEN
     if key == SASL_HANDSHAKE and version == 0:
         return Treatment.TOKENS_FOLLOW
-    if key in (SASL_HANDSHAKE, SASL_AUTHENTICATE):
+    if key == SASL_HANDSHAKE:
         return Treatment.AUTHENTICATION
+    if key == SASL_AUTHENTICATE:
+        return Treatment.PROOF
     return Treatment.OPAQUE
 
 

@@ -10,9 +10,10 @@ import os
 import sys
 import time
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 FIRST_ANSWER_SECONDS = 10.0
+FLUSH_SECONDS = 60.0
 
 
 def consume(bootstrap: str, topic: str, total: int, config: dict[str, str]) -> float:
@@ -30,9 +31,11 @@ def consume(bootstrap: str, topic: str, total: int, config: dict[str, str]) -> f
     )
     consumer.assign([TopicPartition(topic, 0, 0)])
     first = consumer.consume(1, FIRST_ANSWER_SECONDS)
-    start, seen = time.monotonic(), len(first[0].value())
+    if not first:
+        raise TimeoutError(f"nothing of {topic} came from {bootstrap} within {FIRST_ANSWER_SECONDS} s")
+    start, seen = time.monotonic(), _size(first[0])
     while seen < total:
-        seen += sum(len(message.value()) for message in consumer.consume(1000, 1.0))
+        seen += sum(_size(message) for message in consumer.consume(1000, 1.0))
     took = time.monotonic() - start
     consumer.close()
     return took
@@ -46,6 +49,9 @@ def produce(bootstrap: str, topic: str, total: int, size: int, config: dict[str,
             "linger.ms": 5,
             "batch.size": 1048576,
             "queue.buffering.max.kbytes": 65536,
+            # Reports of success would be timed as well.
+            "delivery.report.only.error": True,
+            "on_delivery": _delivered,
             **config,
         }
     )
@@ -61,8 +67,21 @@ def produce(bootstrap: str, topic: str, total: int, size: int, config: dict[str,
                 break
             except BufferError:
                 producer.poll(0.01)
-    producer.flush(60)
+    left = producer.flush(FLUSH_SECONDS)
+    if left:
+        raise TimeoutError(f"{left} messages were not delivered within {FLUSH_SECONDS} s")
     return time.monotonic() - start
+
+
+def _size(message: Message) -> int:
+    if message.error() is not None:
+        raise KafkaException(message.error())
+    return len(message.value())
+
+
+def _delivered(error: KafkaError | None, _: Message) -> None:
+    if error is not None:
+        raise KafkaException(error)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,23 @@
-"""python -m bench.dataplane.run [--rounds N] [--only WORD …] [--peer NAME=HOST:PORT@PID …] [--markdown]
+"""python -m bench.dataplane.run [--rounds N] [--only WORD …] [--upstream HOST:PORT] [--peer NAME=HOST:PORT@PID …] [--markdown]
 
 Rounds are interleaved (every peer takes its turn in every round) and medians are shown: absolute figures are this
-machine's on that day, ratios to direct and CPU figures carry over. haproxy rewrites nothing, so librdkafka would leave it
-for the broker's own address: its consume and produce are not measured.
+machine's on that day, ratios to direct and CPU figures carry over. No figure fails the run; targets are printed beside.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import statistics
-import tempfile
+import sys
 from pathlib import Path
 
 from bench.dataplane import peers
-from bench.dataplane.client import produce
-from bench.dataplane.measures import CLIENT_MEGABYTES, MESSAGE_BYTES, SINK, TOPIC, Bench, Result, measures
+from bench.dataplane.broker import BROKER_SETTINGS, fill, scratch
+from bench.dataplane.measures import CLIENT_MEGABYTES, Bench, Result, in_rounds
 from bench.dataplane.peers import Peer
+from bench.dataplane.surroundings import surroundings
 from bench.document import write_section
 from tests.kafka import Cluster
 
@@ -37,48 +38,44 @@ Table = dict[str, dict[str, list[float]]]
 
 
 def main() -> None:
+    options = _options()
+    around = surroundings()
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(scratch())
+        upstream = options.upstream or stack.enter_context(Cluster.start(overrides=BROKER_SETTINGS)).bootstrap
+        bench = Bench(folder, upstream)
+        fill(upstream, CLIENT_MEGABYTES, {})
+        measured = start_peers(stack, upstream, folder, options)
+        table = run(bench, measured, options.rounds, options.only)
+    text = f"{around}\n\n{render(table, [peer.name for peer in measured])}"
+    print(text)
+    if options.markdown:
+        write_section("dataplane", shlex.join(["python", "-m", "bench.dataplane.run", *sys.argv[1:]]), text)
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], help="measures whose name holds one of these words")
+    parser.add_argument("--upstream", metavar="HOST:PORT", help="a cluster of one broker that runs already")
     parser.add_argument(
-        "--peer", action="append", default=[], metavar="NAME=HOST:PORT@PID", help="measure this one too"
+        "--peer", action="append", default=[], metavar="NAME=HOST:PORT@PID", help="measure this one before it too"
     )
     parser.add_argument("--ours-alone", action="store_true", help="direct and this proxy only")
     parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
-    # A disk would be what is measured.
-    tempfile.tempdir = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        cluster = stack.enter_context(Cluster.start())
-        fill(cluster)
-        measured = start_peers(stack, cluster, folder, options)
-        table = run(Bench(folder), measured, options.rounds, options.only)
-    text = render(table, [peer.name for peer in measured])
-    print(text)
-    if options.markdown:
-        write_section("dataplane", f"python -m bench.dataplane.run --rounds {options.rounds} --markdown", text)
+    if options.peer and not options.upstream:
+        parser.error("--peer needs --upstream: it must stand before the same broker as all others")
+    return options
 
 
-def fill(cluster: Cluster) -> None:
-    """What consumers and Fetch will read."""
-    for topic in (TOPIC, SINK):
-        cluster.create_topic(topic)
-    produce(cluster.bootstrap, TOPIC, (CLIENT_MEGABYTES + 20) * 1_000_000, MESSAGE_BYTES, {})
-
-
-def start_peers(stack: contextlib.ExitStack, cluster: Cluster, folder: Path, options: argparse.Namespace) -> list[Peer]:
-    upstream = cluster.bootstrap
-    host, port = upstream.split(":")
-    found: list[Peer | None] = [Peer("direct", host, int(port), upstream, None)]
+def start_peers(stack: contextlib.ExitStack, upstream: str, folder: Path, options: argparse.Namespace) -> list[Peer]:
+    found: list[Peer | None] = [peers.direct(upstream)]
     if not options.ours_alone:
-        found.append(stack.enter_context(peers.haproxy(upstream, 31000, folder)))
-        found.append(stack.enter_context(peers.kroxylicious(upstream, 31100, folder)))
-    found.append(stack.enter_context(peers.ours(upstream, 31200)))
-    for given in options.peer:
-        name, _, rest = given.partition("=")
-        address, _, pid = rest.partition("@")
-        found.append(Peer(name, *address.split(":")[:1], int(address.split(":")[1]), address, int(pid)))
+        found.append(stack.enter_context(peers.haproxy(upstream, folder)))
+        found.append(stack.enter_context(peers.kroxylicious(upstream, folder)))
+    found += [peers.given(words) for words in options.peer]
+    found.append(stack.enter_context(peers.ours(upstream, folder)))
     return [peer for peer in found if peer is not None]
 
 
@@ -89,15 +86,13 @@ def run(bench: Bench, measured: list[Peer], rounds: int, only: list[str]) -> Tab
         for row, value in result.items():
             table.setdefault(row, {}).setdefault(peer.name, []).append(value)
 
-    wanted = [measure for measure in measures(bench) if not only or any(word in measure.__name__ for word in only)]
+    wanted = [measure for measure in in_rounds(bench) if not only or any(word in measure.__name__ for word in only)]
     if not only or "memory" in only:
         for peer in measured:
             note(peer, bench.memory(peer))
     for number in range(rounds):
         for measure in wanted:
             for peer in measured:
-                if "haproxy" in peer.name and measure.__name__ in ("consume", "produce"):
-                    continue
                 note(peer, measure(peer))
         print(f"round {number + 1} of {rounds} done", flush=True)
     return table

@@ -1,6 +1,6 @@
 """python -m bench.dataplane.tls [--rounds N] [--markdown]: consume with TLS to clients, and with TLS on both sides.
 
-Direct TLS to the broker and this proxy, in turns, in one run; reported, without targets.
+Direct TLS to the broker, the Kafka proxy on the JVM and this one, in turns, in one run; reported, without targets.
 """
 
 from __future__ import annotations
@@ -8,20 +8,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import shlex
 import statistics
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from bench.dataplane.client import produce
-from bench.dataplane.measures import MESSAGE_BYTES, TOPIC, cpu_seconds
+from bench.dataplane import peers
+from bench.dataplane.broker import BROKER_SETTINGS, TOPIC, fill, scratch
+from bench.dataplane.measures import answer_of, client_command, with_cpu
+from bench.dataplane.peers import Peer, Tls
+from bench.dataplane.surroundings import surroundings
 from bench.document import write_section
 from tests.kafka import Cluster, Security
 from tests.kafka.certificates import Certificates
-from tests.proxy.running import Running
 
 MEGABYTES = 200
+
+# A row's name, whom it asks, and whom its client must trust.
+Case = tuple[str, Peer, Path]
+# MB/s and CPU-seconds a GB.
+Found = tuple[float, float]
 
 
 def main() -> None:
@@ -29,67 +35,52 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
-    tempfile.tempdir = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    around = surroundings()
     with contextlib.ExitStack() as stack:
-        plain = stack.enter_context(Cluster.start())
-        secured = stack.enter_context(Cluster.start(security=Security(tls=True)))
-        ours = Certificates()
-        assert secured.certificates is not None
-        broker_authority = str(secured.certificates.authority)
-        for cluster, config in ((plain, {}), (secured, _trusting(broker_authority))):
-            cluster.create_topic(TOPIC)
-            produce(cluster.bootstrap, TOPIC, (MEGABYTES + 20) * 1_000_000, MESSAGE_BYTES, config)
-        to_clients = stack.enter_context(_proxy(plain, _client_tls(ours)))
-        both = stack.enter_context(
-            _proxy(secured, _client_tls(ours) + f'[upstream_tls]\nca_file = "{broker_authority}"\n')
-        )
-        cases = {
-            "direct, TLS": (secured.bootstrap, broker_authority, None),
-            "this proxy, TLS to clients": (to_clients.bootstrap, str(ours.authority), to_clients.process.pid),
-            "this proxy, TLS on both sides": (both.bootstrap, str(ours.authority), both.process.pid),
-        }
-        found: dict[str, list[tuple[float, float]]] = {name: [] for name in cases}
+        cases = start(stack, stack.enter_context(scratch()))
+        found: dict[str, list[Found]] = {name: [] for name, _, _ in cases}
         for _ in range(options.rounds):
-            for name, case in cases.items():
-                found[name].append(_consume(*case))
-    text = _table(found)
+            for name, peer, authority in cases:
+                found[name].append(consume(peer, authority))
+    text = f"{around}\n\n{render(found)}"
     print(text)
     if options.markdown:
-        write_section("tls", f"python -m bench.dataplane.tls --rounds {options.rounds} --markdown", text)
+        write_section("tls", shlex.join(["python", "-m", "bench.dataplane.tls", *sys.argv[1:]]), text)
 
 
-def _consume(bootstrap: str, authority: str, pid: int | None) -> tuple[float, float]:
-    before = cpu_seconds(pid)
-    command = [sys.executable, str(Path(__file__).with_name("client.py")), "consume", bootstrap, TOPIC]
-    command += [str(MEGABYTES), str(MESSAGE_BYTES), json.dumps(_trusting(authority))]
-    seconds = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["seconds"]
-    return MEGABYTES / seconds, (cpu_seconds(pid) - before) / MEGABYTES * 1000
+def start(stack: contextlib.ExitStack, folder: Path) -> list[Case]:
+    plain = stack.enter_context(Cluster.start(overrides=BROKER_SETTINGS))
+    secured = stack.enter_context(Cluster.start(security=Security(tls=True), overrides=BROKER_SETTINGS))
+    assert secured.certificates is not None
+    brokers, own = secured.certificates.authority, Certificates()
+    fill(plain.bootstrap, MEGABYTES, {})
+    fill(secured.bootstrap, MEGABYTES, _trusting(brokers))
+    shown = own.issue("proxy", "127.0.0.1")
+    cases: list[Case] = [("direct", peers.direct(secured.bootstrap), brokers)]
+    for begin in (peers.kroxylicious, peers.ours):
+        one = stack.enter_context(begin(plain.bootstrap, folder, Tls(shown)))
+        both = stack.enter_context(begin(secured.bootstrap, folder, Tls(shown, trusted=brokers)))
+        cases.append((f"{one.name}, TLS to clients", one, own.authority))
+        cases.append((f"{both.name}, TLS on both sides", both, own.authority))
+    return cases
 
 
-def _trusting(authority: str) -> dict[str, str]:
-    return {"security.protocol": "SSL", "ssl.ca.location": authority}
+def consume(peer: Peer, authority: Path) -> Found:
+    command = client_command("consume", peer.bootstrap, TOPIC, MEGABYTES, json.dumps(_trusting(authority)))
+    answer, cpu = with_cpu(peer, lambda: answer_of(command))
+    return MEGABYTES / answer["seconds"], cpu / MEGABYTES * 1000
 
 
-def _client_tls(certificates: Certificates) -> str:
-    pem = certificates.issue("proxy", "127.0.0.1")
-    return f'[client_tls]\ncertificate_file = "{pem}"\nprivate_key_file = "{pem}"\n'
+def _trusting(authority: Path) -> dict[str, str]:
+    return {"security.protocol": "SSL", "ssl.ca.location": str(authority)}
 
 
-@contextlib.contextmanager
-def _proxy(cluster: Cluster, settings: str):  # type: ignore[no-untyped-def]
-    config = Path(tempfile.mkdtemp()) / "proxy.toml"
-    config.write_text(settings)
-    with Running(cluster.bootstrap, "--config", str(config), log_level="warning") as running:
-        yield running.ready()
-
-
-def _table(found: dict[str, list[tuple[float, float]]]) -> str:
+def render(found: dict[str, list[Found]]) -> str:
     lines = ["| consume | MB/s | proxy CPU s/GB |", "|---|---|---|"]
-    direct = statistics.median(rate for rate, _ in found["direct, TLS"])
+    direct = statistics.median(rate for rate, _ in found["direct"])
     for name, values in found.items():
-        rate = statistics.median(value[0] for value in values)
-        cpu = statistics.median(value[1] for value in values)
-        lines.append(f"| {name} | {rate:,.0f} (×{rate / direct:.2f}) | {'–' if not cpu else f'{cpu:.2f}'} |")
+        rate, cpu = (statistics.median(column) for column in zip(*values, strict=True))
+        lines.append(f"| {name} | {rate:,.0f} (×{rate / direct:.2f}) | {f'{cpu:.2f}' if cpu else '–'} |")
     return "\n".join(lines)
 
 

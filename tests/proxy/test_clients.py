@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer
 
+from kafka_protocol import messages as m
 from tests.kafka import Cluster
 from tests.kafka.jars import BUILD, client_jars
+from tests.kafka.wire import exchange
 from tests.proxy.running import Running, remote_ports
 
 pytestmark = pytest.mark.broker
@@ -29,8 +31,8 @@ def python(name: str) -> Callable[[], list[str]]:
     return lambda: [sys.executable, str(CLIENTS / name)]
 
 
-def java(version: str) -> Callable[[], list[str]]:
-    return lambda: ["java", "-cp", f"{client_jars(version)}/*", str(CLIENTS / "Roundtrip.java")]
+def java(version: str, program: str = "Roundtrip.java") -> Callable[[], list[str]]:
+    return lambda: ["java", "-cp", f"{client_jars(version)}/*", str(CLIENTS / program)]
 
 
 def go(name: str) -> Callable[[], list[str]]:
@@ -61,6 +63,7 @@ MAKES = {
     "java-3.9.1": java("3.9.1"),
     "java-4.4.0": java("4.4.0"),
     "java-4.4.0-native": lambda: [*java("4.4.0")(), "{}", "consumer"],
+    "java-4.4.0-share-group": java("4.4.0", "Share.java"),
     "confluent-kafka": python("confluent.py"),
     "kafka-python": python("kafka_python.py"),
     "aiokafka": python("aio_kafka.py"),
@@ -106,6 +109,8 @@ def roundtrip(make: str, proxy: Running, cluster: Cluster, topic: str) -> None:
 def test_a_client_of_each_make_with_one_broker(make: str, one: Running, kafka: Cluster) -> None:
     topic = f"one-{make}"
     kafka.create_topic(topic, partitions=1)
+    if "share" in make:
+        kafka.set_group_config(f"{topic}-group", share_auto_offset_reset="earliest")
     roundtrip(make, one, kafka, topic)
     assert one.disconnects("our_mistake") == one.disconnects("malformed_request") == 0
     assert one.disconnects("unsupported_version") == 0
@@ -116,6 +121,29 @@ def test_a_client_with_three_brokers(make: str, three: Running, kafka3: Cluster)
     topic = f"three-{make}"
     kafka3.create_topic(topic, partitions=1, replication=3)
     roundtrip(make, three, kafka3, topic)
+
+
+@pytest.mark.parametrize("protocol_type", ["connect", "sr"])
+def test_groups_of_other_protocol_types_pass(protocol_type: str, one: Running) -> None:
+    """Connect workers and Schema Registry elect leaders by the same requests, with metadata of their own."""
+    group = f"{protocol_type}-cluster"
+    protocols = [m.JoinGroupRequestProtocol(name="v0", metadata=b"opaque to everybody else")]
+    join = m.JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type=protocol_type,
+        protocols=protocols,
+    )
+    with one.connect() as sock:
+        assert exchange(sock, 10, 2, m.FindCoordinatorRequest(key=group)).error_code in (0, 15)
+    with one.connect(1) as sock:
+        joined = exchange(sock, 11, 3, join, client_id="worker")
+        assert joined.error_code == 0
+        assert joined.leader == joined.member_id
+        assert joined.members[0].metadata == b"opaque to everybody else"
+        leaving = m.LeaveGroupRequest(group_id=group, member_id=joined.member_id)
+        assert exchange(sock, 13, 1, leaving).error_code == 0
 
 
 def test_leader_elections_and_a_broker_restart_lose_nothing(three: Running, kafka3: Cluster) -> None:

@@ -162,7 +162,7 @@ def configured(folder: Path, text: str) -> list[str]:
 
 
 def test_tls_to_clients_over_a_plaintext_cluster(kafka: Cluster, ours: Certificates, tmp_path: Path) -> None:
-    topic = "tls-to-clients"
+    topic = "proxy-tls-to-clients"
     kafka.create_topic(topic)
     with Running(kafka.bootstrap, *configured(tmp_path, client_tls(ours))) as proxy:
         proxy.ready()
@@ -178,7 +178,7 @@ def test_tls_to_clients_over_a_plaintext_cluster(kafka: Cluster, ours: Certifica
 
 
 def test_tls_to_the_brokers_from_plaintext_clients(kafka_tls: Cluster, tmp_path: Path) -> None:
-    topic = "tls-upstream"
+    topic = "proxy-tls-upstream"
     kafka_tls.create_topic(topic)
     assert kafka_tls.certificates is not None
     text = f'[upstream_tls]\nca_file = "{kafka_tls.certificates.authority}"\n'
@@ -201,7 +201,7 @@ def test_brokers_that_are_not_trusted_are_refused_by_side(
 
 
 def test_tls_on_both_sides_with_certificates_on_both(kafka_mtls: Cluster, ours: Certificates, tmp_path: Path) -> None:
-    topic = "mutual"
+    topic = "proxy-mutual"
     kafka_mtls.create_topic(topic)
     theirs = kafka_mtls.certificates
     assert theirs is not None
@@ -221,7 +221,7 @@ def test_tls_on_both_sides_with_certificates_on_both(kafka_mtls: Cluster, ours: 
 
 
 def test_sasl_passes_through_tls_on_both_sides(kafka_sasl_tls: Cluster, ours: Certificates, tmp_path: Path) -> None:
-    topic = "sasl-tls"
+    topic = "proxy-sasl-tls"
     kafka_sasl_tls.create_topic(topic)
     theirs = kafka_sasl_tls.certificates
     assert theirs is not None

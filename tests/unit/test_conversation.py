@@ -14,7 +14,7 @@ from proxy.causes import Cause, Disconnect
 from proxy.conversation import Bytes, Conversation, Treatment
 from proxy.counts import Counts
 
-OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16)
+OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16, 36 << 16)
 
 
 class ShoutingWire:
@@ -26,6 +26,7 @@ class ShoutingWire:
         PRODUCE: Treatment.PRODUCE,
         HANDSHAKE: Treatment.TOKENS_FOLLOW,
         HERE: Treatment.ANSWERED_HERE,
+        PROOF: Treatment.PROOF,
     }
 
     def treatment_of_unlisted(self, api: int) -> Treatment:
@@ -115,6 +116,15 @@ def test_bare_tokens_pass_until_a_request_that_is_known() -> None:
     talk.from_client(request(OPAQUE, 2))
     assert talk.authenticated
     assert list(talk.expected) == [2]
+
+
+def test_a_client_is_through_with_authentication_once_its_proof_is_answered() -> None:
+    """Clients may say nothing for a long time after it, and must not be cut off for that."""
+    talk = conversation()
+    talk.from_client(request(PROOF, 1))
+    assert not talk.authenticated
+    talk.from_broker(answer(1, b"\0\0"))
+    assert talk.authenticated
 
 
 @pytest.mark.parametrize(

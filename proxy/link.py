@@ -296,7 +296,8 @@ class Link:
             return
         held = self._throttled or (self._draining and not self.conversation.request_under_way)
         if self._connected:
-            self._watch(client, not (client.ended or broker.unsent or held))
+            # Who does not take its answers may not ask for more: some are made here, and no broker holds them back.
+            self._watch(client, not (client.ended or broker.unsent or client.unsent or held))
             self._watch(broker, not (broker.ended or client.unsent))
 
     def _watch(self, leg: Leg, read: bool) -> None:

@@ -133,7 +133,15 @@ class Proxy:
             if choices is None:
                 self._tasks.start_soon(self._link_after_resolving, sock, client, node)
             else:
-                Link(self.connections, self._epoll_set, sock, client, node, choices)
+                self._link(sock, client, node, choices)
+
+    def _link(self, sock: socket.socket, client: str, node: int | None, choices: list[tuple[Address, Target]]) -> None:
+        try:
+            Link(self.connections, self._epoll_set, sock, client, node, choices)
+        except OSError as failure:
+            # It hung up before it was let in.
+            self.connections.refused(client, Cause.CLIENT_LOST, str(failure), node)
+            sock.close()
 
     def _choices(self, node: int | None) -> list[tuple[Address, Target]] | None:
         """Where to dial, if no name must be resolved first."""
@@ -151,7 +159,7 @@ class Proxy:
             self.connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
             sock.close()
             return
-        Link(self.connections, self._epoll_set, sock, client, node, choices)
+        self._link(sock, client, node, choices)
 
     async def _resolved(self, node: int | None) -> list[tuple[Address, Target]]:
         choices = []

@@ -174,6 +174,24 @@ def test_a_client_that_asks_and_never_reads_costs_bounded_memory(proxy: Running,
             sock.close()
 
 
+def send_megabytes(sock: socket.socket, data: bytes, megabytes: int) -> None:
+    sent = 0
+    while sent < megabytes * 1_000_000:
+        sent += sock.send(data)
+
+
+def test_a_client_that_floods_with_what_is_answered_here_is_not_read_for_ever(proxy: Running) -> None:
+    """ApiVersions of the future never reach a broker, so no broker slows them down."""
+    before = proxy.resident_megabytes()
+    flood = framed(pack(">hhih", 18, 99, 7, -1) + b"\0") * 1_000
+    with proxy.connect(1) as sock:
+        assert healthy(sock)
+        sock.settimeout(1)
+        with pytest.raises(TimeoutError):
+            send_megabytes(sock, flood, 200)
+        assert proxy.resident_megabytes() - before < 20
+
+
 def test_what_a_slow_reader_gets_is_whole_and_in_order(proxy: Running, kafka: Cluster, large: str) -> None:
     direct = kafka.ask(1, 1, 11, fetch(large))
     with proxy.connect(1) as sock:

@@ -1,0 +1,195 @@
+// kafkajs. One JSON object a line: commands arrive on stdin, events leave on stdout; when stdin ends, so do we.
+'use strict'
+
+const fs = require('fs')
+const readline = require('readline')
+const { Kafka, Partitioners, logLevel } = require('kafkajs')
+
+const emit = (event, fields = {}) =>
+  fs.writeSync(1, JSON.stringify({ event, at_ms: performance.timeOrigin + performance.now(), ...fields }) + '\n')
+const sleep = milliseconds => new Promise(wake => setTimeout(wake, milliseconds))
+const numbers = ({ first, count }) => Array.from({ length: count }, (_, index) => String(first + index))
+
+function connected({ bootstrap, name, tls, sasl }) {
+  return new Kafka({
+    clientId: name,
+    brokers: bootstrap.split(','),
+    logLevel: logLevel.ERROR,
+    logCreator: () => ({ log }) => process.stderr.write(JSON.stringify(log) + '\n'),
+    ssl: tls && {
+      ca: [fs.readFileSync(tls.authority)],
+      ...(tls.certificate && { cert: fs.readFileSync(tls.certificate), key: fs.readFileSync(tls.certificate) }),
+    },
+    sasl: sasl && authentication(sasl),
+  })
+}
+
+function authentication({ mechanism, user, password }) {
+  if (mechanism !== 'OAUTHBEARER') return { mechanism: mechanism.toLowerCase(), username: user, password }
+  return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: unsecuredToken(user) }) }
+}
+
+function unsecuredToken(sub) {
+  const encode = part => Buffer.from(JSON.stringify(part)).toString('base64url')
+  const now = Math.floor(Date.now() / 1000)
+  return `${encode({ alg: 'none' })}.${encode({ sub, iat: now, exp: now + 3600 })}.`
+}
+
+const kafka = connected(JSON.parse(process.argv[2]))
+let consumer = null
+let transformer = null
+// What the application holds, and how far it has read.
+let owned = []
+const places = new Map()
+
+async function withClient(client, work) {
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.disconnect()
+  }
+}
+
+const toMessages = values => values.map(value => ({ key: value, value }))
+const producer = settings => kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, ...settings })
+
+const obey = {
+  async create_topic({ topic, partitions, replication }) {
+    const wish = { topic, numPartitions: partitions, replicationFactor: replication }
+    await withClient(kafka.admin(), admin => admin.createTopics({ topics: [wish] }))
+    emit('topic_created', { topic })
+  },
+
+  async metadata() {
+    const { brokers } = await withClient(kafka.admin(), admin => admin.describeCluster())
+    emit('metadata', { brokers: brokers.map(({ nodeId, host, port }) => [nodeId, `${host}:${port}`]) })
+  },
+
+  async produce({ topic, count, first, settings }) {
+    const messages = toMessages(numbers({ first, count }))
+    await withClient(producer({ idempotent: true, ...settings }), client => client.send({ topic, messages }))
+    emit('produced', { topic, count })
+  },
+
+  async transact({ topic, count, first, transactional_id, abort }) {
+    await withClient(producer({ transactionalId: transactional_id, maxInFlightRequests: 1, idempotent: true }), async client => {
+      const transaction = await client.transaction()
+      await transaction.send({ topic, messages: toMessages(numbers({ first, count })) })
+      await (abort ? transaction.abort() : transaction.commit())
+    })
+    emit('transacted', { topic, count, aborted: abort })
+  },
+
+  async subscribe(options) {
+    if (options.transform) {
+      const transactionalId = options.transform.transactional_id
+      transformer = producer({ transactionalId, maxInFlightRequests: 1, idempotent: true })
+      await transformer.connect()
+    }
+    consumer = kafka.consumer(consumerSettings(options))
+    report(options)
+    await consumer.connect()
+    await consumer.subscribe({ topics: options.topics, fromBeginning: true })
+    await consumer.run({
+      autoCommit: options.commit === 'auto' && !options.transform,
+      autoCommitInterval: 500,
+      eachBatch: batch => take(batch, options),
+    })
+  },
+
+  commit: () => commit([...places.values()]),
+
+  // The whole program hangs, heartbeats too: there is only one thread.
+  stall({ stall_ms }) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stall_ms)
+  },
+
+  async close() {
+    if (consumer) await consumer.disconnect()
+    emit('closed')
+    process.exit(0)
+  },
+}
+
+function consumerSettings(options) {
+  const said = {
+    groupId: options.group,
+    sessionTimeout: options.session_timeout_ms,
+    heartbeatInterval: options.heartbeat_interval_ms,
+    rebalanceTimeout: options.max_poll_interval_ms,
+    metadataMaxAge: 2000,
+    maxWaitTimeInMs: 500,
+    readUncommitted: false,
+  }
+  const given = Object.entries(said).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(given), ...options.settings }
+}
+
+// There are no callbacks, only these events: a rebalance takes everything, and a join gives everything anew.
+function report({ revoke_ms }) {
+  const { GROUP_JOIN, REBALANCING, CRASH, STOP } = consumer.events
+  const revoked = async () => {
+    const partitions = owned
+    owned = []
+    if (partitions.length === 0) return
+    emit('revoking', { partitions })
+    if (revoke_ms) await sleep(revoke_ms)
+    emit('revoked', { partitions })
+  }
+  consumer.on(REBALANCING, revoked)
+  consumer.on(STOP, revoked)
+  consumer.on(GROUP_JOIN, async ({ payload }) => {
+    await revoked()
+    const all = Object.entries(payload.memberAssignment)
+    owned = all.flatMap(([topic, partitions]) => partitions.map(partition => [topic, partition]))
+    places.clear()
+    emit('assigned', { partitions: owned })
+  })
+  consumer.on(CRASH, ({ payload }) => emit('error', { message: String(payload.error), restart: payload.restart }))
+}
+
+async function take({ batch, heartbeat }, options) {
+  const { topic, partition, messages } = batch
+  const last = messages[messages.length - 1].offset
+  const place = { topic, partition, offset: String(BigInt(last) + 1n) }
+  if (options.transform) await transform(messages, place, options)
+  places.set(`${topic}-${partition}`, place)
+  emit('records', { records: messages.map(each => [topic, partition, Number(each.offset), each.value.toString()]) })
+  if (options.commit === 'each' && !options.transform) await commit([place])
+  await heartbeat()
+}
+
+async function commit(offsets) {
+  try {
+    await consumer.commitOffsets(offsets)
+    emit('committed', { offsets: offsets.map(({ topic, partition, offset }) => [topic, partition, Number(offset)]) })
+  } catch (failure) {
+    emit('error', { message: String(failure) })
+  }
+}
+
+async function transform(messages, place, options) {
+  const transaction = await transformer.transaction()
+  try {
+    await transaction.send({ topic: options.transform.to, messages: messages.map(({ key, value }) => ({ key, value })) })
+    const topics = [{ topic: place.topic, partitions: [place] }]
+    await transaction.sendOffsets({ consumerGroupId: options.group, topics })
+    await transaction.commit()
+  } catch (failure) {
+    await transaction.abort()
+    throw failure
+  }
+  emit('transacted', { count: messages.length })
+}
+
+let previous = Promise.resolve()
+readline
+  .createInterface({ input: process.stdin })
+  .on('line', line => {
+    const command = JSON.parse(line)
+    previous = previous.then(() => obey[command.do](command)).catch(failure => emit('error', { message: String(failure) }))
+  })
+  .on('close', () => process.exit(0))
+
+emit('ready', { library: 'kafkajs', version: require('kafkajs/package.json').version })

@@ -1,0 +1,119 @@
+"""The libraries: what builds each program, and what runs it."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.kafka.jars import BUILD, jars
+
+HERE = Path(__file__).parent
+BUILT = BUILD / "clients"
+JAVA_OLDEST, JAVA_NEWEST = "3.9.1", "4.4.0"
+# The JVM of a test lives too short a time for the optimising compiler to pay for itself.
+JVM = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+
+
+class Library(NamedTuple):
+    # Prepares what is needed, once, and answers the command line.
+    command: Callable[[], list[str]]
+    # Tools without which the library is left out.
+    needs: tuple[str, ...] = ()
+    # What `Client.subscribe(strategy=…)` may say; the first is the library's default.
+    strategies: tuple[str, ...] = ("range",)
+    mechanisms: tuple[str, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+    transactions: bool = True
+    static_members: bool = True
+    native: bool = False
+
+    @property
+    def missing(self) -> str:
+        return ", ".join(tool for tool in self.needs if shutil.which(tool) is None)
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-W", "ignore", str(HERE / "python" / f"{program}.py")]
+
+
+def java(version: str) -> list[str]:
+    """Compiled against the oldest, run with either."""
+    classes = BUILT / "java"
+    source = HERE / "java/Client.java"
+    against = f"{java_jars(JAVA_OLDEST)}/*"
+    _build(classes, [source], ["javac", "-nowarn", "-d", str(classes), "-cp", against, str(source)])
+    return [*JVM, "-cp", f"{classes}:{java_jars(version)}/*", "Client"]
+
+
+def java_jars(version: str) -> Path:
+    return jars(HERE / "java/pom.xml", BUILT / f"java-{version}", clients_version=version)
+
+
+def go(program: str) -> list[str]:
+    folder = BUILT / "go"
+    sources = [path for path in sorted((HERE / "go").rglob("*")) if path.is_file()]
+    build = ["go", "build", "-mod=readonly", "-o", f"{folder}/", "./..."]
+    _build(folder, sources, build, cwd=HERE / "go")
+    return [str(folder / program)]
+
+
+def kafkajs() -> list[str]:
+    folder = BUILT / "js"
+    sources = [HERE / "js" / name for name in ("package.json", "package-lock.json", "client.js")]
+
+    def install() -> None:
+        for source in sources:
+            shutil.copy(source, folder)
+        _run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder)
+
+    _once(folder, sources, install)
+    return ["node", "--no-warnings", str(folder / "client.js")]
+
+
+LIBRARIES = {
+    "java-3.9": Library(lambda: java(JAVA_OLDEST), strategies=("range", "roundrobin", "sticky", "cooperative")),
+    "java-4.4": Library(
+        lambda: java(JAVA_NEWEST), strategies=("range", "roundrobin", "sticky", "cooperative"), native=True
+    ),
+    "confluent-kafka": Library(
+        lambda: python("with_confluent"), strategies=("range", "roundrobin", "cooperative"), native=True
+    ),
+    "kafka-python": Library(lambda: python("with_kafka_python"), strategies=("range", "roundrobin", "cooperative")),
+    "aiokafka": Library(lambda: python("with_aiokafka"), strategies=("roundrobin", "range", "sticky")),
+    "sarama": Library(lambda: go("sarama"), ("go",), strategies=("range", "roundrobin", "sticky")),
+    "kafka-go": Library(
+        lambda: go("kafkago"),
+        ("go",),
+        strategies=("range", "roundrobin"),
+        mechanisms=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+        transactions=False,
+        static_members=False,
+    ),
+    "franz-go": Library(lambda: go("franz"), ("go",), strategies=("cooperative", "range", "roundrobin", "sticky")),
+    "kafkajs": Library(kafkajs, ("node", "npm"), strategies=("roundrobin",), static_members=False),
+}
+
+
+def _build(folder: Path, sources: list[Path], command: list[str], cwd: Path = HERE) -> None:
+    _once(folder, sources, lambda: _run(command, cwd))
+
+
+def _once(folder: Path, sources: list[Path], build: Callable[[], None]) -> None:
+    """Again when a source is newer than the mark, which is written last; one builder at a time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / ".complete"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.exists() or mark.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+            build()
+            mark.touch()
+
+
+def _run(command: list[str], cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")

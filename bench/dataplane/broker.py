@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +15,8 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from bench.dataplane.client import produce
+from tests.kafka import Cluster, Security
+from tests.kafka.cluster import PLAINTEXT
 
 TOPIC = "bench"
 # Producers write elsewhere, so that what is read stays the same.
@@ -33,15 +38,34 @@ def scratch() -> Iterator[Path]:
     if soft < DESCRIPTORS:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, hard), hard))
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=memory if memory.is_dir() else None) as folder:
-        tempfile.tempdir = folder
-        yield Path(folder)
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=memory if memory.is_dir() else None))
+    tempfile.tempdir = str(folder)
+    try:
+        yield folder
+    finally:
+        # The logs of a failure are wanted; a refusal or Ctrl-C leaves nothing to explain.
+        if not isinstance(sys.exception(), Exception):
+            shutil.rmtree(folder)
+
+
+def start_broker(security: Security = PLAINTEXT) -> Cluster:
+    """With the optimising compiler, which tests do without: only its code has AES in hardware (TLS: 30 MB/s without).
+
+    The launcher reads `_JAVA_OPTIONS` after the command line, so it has the last word.
+    """
+    os.environ["_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=4 -Xmx1g"
+    try:
+        return Cluster.start(security=security, overrides=BROKER_SETTINGS)
+    finally:
+        del os.environ["_JAVA_OPTIONS"]
 
 
 def fill(bootstrap: str, megabytes: int, config: dict[str, str]) -> None:
     """So many MB for consumers and Fetch to read, and a topic for producers."""
     wanted = [NewTopic(TOPIC, 1, 1), NewTopic(SINK, 1, 1, config=SINK_CONFIG)]
-    for created in AdminClient({"bootstrap.servers": bootstrap, **config}).create_topics(wanted).values():
+    # Bound to a name: its answers die with it.
+    admin = AdminClient({"bootstrap.servers": bootstrap, **config})
+    for created in admin.create_topics(wanted).values():
         try:
             created.result()
         except KafkaException as failure:

@@ -76,7 +76,7 @@ def produce(bootstrap: str, topic: str, total: int, size: int, config: dict[str,
 def _size(message: Message) -> int:
     if message.error() is not None:
         raise KafkaException(message.error())
-    return len(message.value())
+    return len(message.value() or b"")
 
 
 def _delivered(error: KafkaError | None, _: Message) -> None:

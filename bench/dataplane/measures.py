@@ -38,6 +38,8 @@ SLOW_READERS, SLOW_RATE, SLOW_FETCH_BYTES, SLOW_SECONDS = 20, 65_536, 50_000_000
 PATIENCE_SECONDS = 180
 
 Result = dict[str, float]
+# In place of a figure, when the peer closed connections that had done nothing wrong.
+LOST = float("nan")
 
 
 class Bench:
@@ -57,9 +59,9 @@ class Bench:
         with self._holding("idle", peer, _api_versions(), IDLE_CONNECTIONS):
             idle = resident_megabytes(peer.pid)
         forget_peak(peer.pid)
-        with self._holding("slow", peer, _fetch(SLOW_FETCH_BYTES), SLOW_READERS, SLOW_RATE):
+        with self._holding("slow", peer, _fetch(SLOW_FETCH_BYTES), SLOW_READERS, SLOW_RATE) as readers:
             time.sleep(SLOW_SECONDS)
-            slow = peak_megabytes(peer.pid)
+            slow = peak_megabytes(peer.pid) if readers.all_stay() else LOST
         return {"fresh MB": fresh, "1,000 idle MB": idle, f"{SLOW_READERS} slow readers MB": slow}
 
     def consume(self, peer: Peer) -> Result:
@@ -133,12 +135,17 @@ class _Holding:
     """Connections that stay until we are done looking."""
 
     def __init__(self, command: list[str]) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Holding:
         assert self._process.stdout is not None
         if not self._process.stdout.readline():
-            raise RuntimeError(f"{self._process.args} failed")
+            raise RuntimeError(f"{self._process.args!r} failed")
+        return self
+
+    def all_stay(self) -> bool:
+        return self._process.poll() is None
 
     def __exit__(self, *_: object) -> None:
         self._process.communicate()

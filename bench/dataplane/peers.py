@@ -153,8 +153,8 @@ def _await_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise RuntimeError(f"{process.args} ended:\n{log.read_text(errors='replace')[-2000:]}")
+            raise RuntimeError(f"{process.args!r} ended:\n{log.read_text(errors='replace')[-2000:]}")
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.05)
-    raise TimeoutError(f"{process.args} does not listen on port {port}:\n{log.read_text(errors='replace')[-2000:]}")
+    raise TimeoutError(f"{process.args!r} does not listen on port {port}:\n{log.read_text(errors='replace')[-2000:]}")

@@ -1,25 +1,26 @@
-"""python -m bench.dataplane.run [--rounds N] [--only WORD …] [--upstream HOST:PORT] [--peer NAME=HOST:PORT@PID …] [--markdown]
+"""python -m bench.dataplane.run [--rounds N] [--only WORD …] [--upstream H:P] [--peer NAME=H:P@PID …] [--markdown]
 
-Rounds are interleaved (every peer takes its turn in every round) and medians are shown: absolute figures are this
-machine's on that day, ratios to direct and CPU figures carry over. No figure fails the run; targets are printed beside.
+Rounds are interleaved (every peer takes its turn in every round, another one first each time) after one that does not
+count, in which JVMs warm up. Medians are shown: absolute figures are this machine's on that day, ratios to direct and CPU
+figures carry over. No figure fails the run; targets are printed beside.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import shlex
 import statistics
 import sys
 from pathlib import Path
 
 from bench.dataplane import peers
-from bench.dataplane.broker import BROKER_SETTINGS, fill, scratch
+from bench.dataplane.broker import fill, scratch, start_broker
 from bench.dataplane.measures import CLIENT_MEGABYTES, Bench, Result, in_rounds
 from bench.dataplane.peers import Peer
 from bench.dataplane.surroundings import surroundings
 from bench.document import write_section
-from tests.kafka import Cluster
 
 # What the table is to show, beside the figure: better than this counts as met. Ratios are to direct.
 TARGETS = {
@@ -39,10 +40,10 @@ Table = dict[str, dict[str, list[float]]]
 
 def main() -> None:
     options = _options()
-    around = surroundings()
+    around = surroundings(options.upstream)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(scratch())
-        upstream = options.upstream or stack.enter_context(Cluster.start(overrides=BROKER_SETTINGS)).bootstrap
+        upstream = options.upstream or stack.enter_context(start_broker()).bootstrap
         bench = Bench(folder, upstream)
         fill(upstream, CLIENT_MEGABYTES, {})
         measured = start_peers(stack, upstream, folder, options)
@@ -90,11 +91,14 @@ def run(bench: Bench, measured: list[Peer], rounds: int, only: list[str]) -> Tab
     if not only or "memory" in only:
         for peer in measured:
             note(peer, bench.memory(peer))
-    for number in range(rounds):
+    for number in range(rounds + 1):
+        first = number % len(measured)
         for measure in wanted:
-            for peer in measured:
-                note(peer, measure(peer))
-        print(f"round {number + 1} of {rounds} done", flush=True)
+            for peer in measured[first:] + measured[:first]:
+                result = measure(peer)
+                if number > 0:
+                    note(peer, result)
+        print(f"round {number} of {rounds} done", flush=True)
     return table
 
 
@@ -115,6 +119,8 @@ def render(table: Table, names: list[str]) -> str:
 def _cell(row: str, value: float | None, direct: float | None) -> str:
     if value is None or ("CPU" in row and direct == value):
         return "–"
+    if math.isnan(value):
+        return "closed them"
     shown = f"{value:,.2f}" if value < 10 else f"{value:,.0f}"
     return shown if direct in (None, 0, value) else f"{shown} (×{value / direct:.2f})"
 

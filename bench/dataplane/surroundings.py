@@ -9,6 +9,7 @@ import confluent_kafka
 from tests.kafka.cluster import NEWEST
 
 
-def surroundings(broker: str = f"Kafka {NEWEST}") -> str:
+def surroundings(upstream: str | None = None) -> str:
+    broker = f"Kafka {NEWEST}" if upstream is None else f"the broker at {upstream}"
     load = os.getloadavg()[0]
     return f"{broker}, librdkafka {confluent_kafka.libversion()[0]}; load average {load:.1f} at the start."

@@ -14,15 +14,15 @@ import sys
 from pathlib import Path
 
 from bench.dataplane import peers
-from bench.dataplane.broker import BROKER_SETTINGS, TOPIC, fill, scratch
+from bench.dataplane.broker import TOPIC, fill, scratch, start_broker
 from bench.dataplane.measures import answer_of, client_command, with_cpu
 from bench.dataplane.peers import Peer, Tls
 from bench.dataplane.surroundings import surroundings
 from bench.document import write_section
-from tests.kafka import Cluster, Security
+from tests.kafka import Security
 from tests.kafka.certificates import Certificates
 
-MEGABYTES = 200
+MEGABYTES = 400
 
 # A row's name, whom it asks, and whom its client must trust.
 Case = tuple[str, Peer, Path]
@@ -39,9 +39,12 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         cases = start(stack, stack.enter_context(scratch()))
         found: dict[str, list[Found]] = {name: [] for name, _, _ in cases}
-        for _ in range(options.rounds):
+        for number in range(options.rounds + 1):
             for name, peer, authority in cases:
-                found[name].append(consume(peer, authority))
+                figures = consume(peer, authority)
+                # The first round warms JVMs up.
+                if number > 0:
+                    found[name].append(figures)
     text = f"{around}\n\n{render(found)}"
     print(text)
     if options.markdown:
@@ -49,8 +52,8 @@ def main() -> None:
 
 
 def start(stack: contextlib.ExitStack, folder: Path) -> list[Case]:
-    plain = stack.enter_context(Cluster.start(overrides=BROKER_SETTINGS))
-    secured = stack.enter_context(Cluster.start(security=Security(tls=True), overrides=BROKER_SETTINGS))
+    plain = stack.enter_context(start_broker())
+    secured = stack.enter_context(start_broker(Security(tls=True)))
     assert secured.certificates is not None
     brokers, own = secured.certificates.authority, Certificates()
     fill(plain.bootstrap, MEGABYTES, {})

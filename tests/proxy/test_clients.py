@@ -1,10 +1,10 @@
-"""B4: real clients of every make work through the proxy unchanged, and never see a broker's own address."""
+"""B4: what goes beyond a legacy library: exactly-once copies, admin requests, KIP-848 consumers, share groups, other
+protocol types; and that clients are seen to dial no broker directly."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, Producer
 
 from kafka_protocol import messages as m
 from tests.kafka import Cluster
-from tests.kafka.jars import BUILD, client_jars
+from tests.kafka.jars import client_jars
 from tests.kafka.wire import exchange
 from tests.proxy.running import Running, remote_ports
 
@@ -35,41 +35,12 @@ def java(version: str, program: str = "Roundtrip.java") -> Callable[[], list[str
     return lambda: ["java", "-cp", f"{client_jars(version)}/*", str(CLIENTS / program)]
 
 
-def go(name: str) -> Callable[[], list[str]]:
-    def build() -> list[str]:
-        if shutil.which("go") is None:
-            pytest.skip("Go is not installed")
-        target = BUILD / "go-clients"
-        target.mkdir(parents=True, exist_ok=True)
-        command = ["go", "build", "-o", str(target) + "/", f"./{name}"]
-        subprocess.run(command, cwd=CLIENTS / "go", check=True, capture_output=True)
-        return [str(target / name)]
-
-    return build
-
-
-def kafkajs() -> list[str]:
-    if shutil.which("npm") is None:
-        pytest.skip("Node.js is not installed")
-    target = BUILD / "js-clients"
-    if not (target / "node_modules").exists():
-        shutil.copytree(CLIENTS / "js", target, dirs_exist_ok=True)
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=target, check=True, capture_output=True)
-    shutil.copy(CLIENTS / "js/roundtrip.js", target)
-    return ["node", str(target / "roundtrip.js")]
-
-
 MAKES = {
     "java-3.9.1": java("3.9.1"),
     "java-4.4.0": java("4.4.0"),
     "java-4.4.0-native": lambda: [*java("4.4.0")(), "{}", "consumer"],
     "java-4.4.0-share-group": java("4.4.0", "Share.java"),
     "confluent-kafka": python("confluent.py"),
-    "kafka-python": python("kafka_python.py"),
-    "aiokafka": python("aio_kafka.py"),
-    "sarama": go("sarama"),
-    "segmentio-kafka-go": go("segmentio"),
-    "kafkajs": kafkajs,
 }
 
 
@@ -116,7 +87,7 @@ def test_a_client_of_each_make_with_one_broker(make: str, one: Running, kafka: C
     assert one.disconnects("unsupported_version") == 0
 
 
-@pytest.mark.parametrize("make", ["java-4.4.0", "confluent-kafka", "sarama", "kafkajs"])
+@pytest.mark.parametrize("make", ["java-4.4.0", "confluent-kafka"])
 def test_a_client_with_three_brokers(make: str, three: Running, kafka3: Cluster) -> None:
     topic = f"three-{make}"
     kafka3.create_topic(topic, partitions=1, replication=3)

@@ -1,4 +1,4 @@
-"""Real clients, one small program each: produce 100, consume them in a group, commit; print what was seen.
+"""Small programs for what goes beyond the line protocol of tests/clients: transactions with offsets, admin, share groups.
 
 PROGRAM BOOTSTRAP TOPIC GROUP    →    OK consumed=100 committed=100
 """

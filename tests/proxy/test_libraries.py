@@ -1,0 +1,79 @@
+"""B4: each legacy library does through the proxy what it does without, and is told no broker's own address."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+import trio
+
+from tests.clients import LIBRARIES, Client, overlaps
+from tests.kafka import Cluster
+from tests.proxy.running import Running
+
+pytestmark = pytest.mark.broker
+
+TRANSACTIONAL = [name for name, library in LIBRARIES.items() if library.transactions]
+
+
+@pytest.fixture
+def library(request: pytest.FixtureRequest) -> str:
+    missing = LIBRARIES[request.param].missing
+    if missing:
+        pytest.skip(f"{request.param} needs {missing}")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def proxy(kafka3: Cluster) -> Iterator[Running]:
+    with Running(kafka3.bootstrap) as running:
+        yield running.ready()
+
+
+@pytest.fixture
+def topic(kafka3: Cluster) -> str:
+    name = f"through-{uuid.uuid4()}"
+    kafka3.create_topic(name, partitions=3, replication=3)
+    return name
+
+
+@pytest.mark.parametrize("library", LIBRARIES, indirect=True)
+async def test_it_produces_consumes_commits_and_hands_over(
+    library: str, proxy: Running, kafka3: Cluster, topic: str
+) -> None:
+    every = {(topic, number) for number in range(3)}
+    async with (
+        await Client.start(library, proxy.bootstrap, name="alice") as alice,
+        await Client.start(library, proxy.bootstrap, name="bob") as bob,
+    ):
+        told = await alice.metadata()
+        assert {int(node): address for node, address in told.items()} == {
+            node: f"127.0.0.1:{proxy.port_of(node)}" for node in kafka3.nodes
+        }
+        await alice.produce(topic, 100)
+        alice.subscribe(topic, topic, commit="each", session_timeout_ms=6000, heartbeat_interval_ms=500)
+        await alice.until(lambda: len(alice.values) >= 100, within=40)
+        bob.subscribe(topic, topic, commit="each", session_timeout_ms=6000, heartbeat_interval_ms=500)
+        await bob.until(lambda: bob.owned and bob.owned | alice.owned == every, within=30)
+        alice.kill()
+        await bob.until(lambda: bob.owned == every, within=30)
+        await bob.produce(topic, 10, first=100)
+        await bob.until(lambda: {str(number) for number in range(100, 110)} <= set(bob.values), within=30)
+        assert overlaps([alice, bob]) == []
+    assert proxy.disconnects("our_mistake") == proxy.disconnects("unsupported_version") == 0
+
+
+@pytest.mark.parametrize("library", TRANSACTIONAL, indirect=True)
+async def test_its_transactions_hold_while_a_leader_moves(
+    library: str, proxy: Running, kafka3: Cluster, topic: str
+) -> None:
+    async with await Client.start(library, proxy.bootstrap) as alice:
+        await alice.transact(topic, 10, transactional_id=f"tx-{topic}", abort=True)
+        leader = kafka3.leaders(topic)[0]
+        away = next(node for node in kafka3.nodes if node != leader)
+        await trio.to_thread.run_sync(kafka3.elect_leader, topic, 0, away)
+        await alice.transact(topic, 10, first=10, transactional_id=f"tx-{topic}")
+        alice.subscribe(topic, topic)
+        await alice.until(lambda: len(alice.values) >= 10, within=30)
+        assert sorted(alice.values) == [str(number) for number in range(10, 20)]

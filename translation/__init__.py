@@ -1,5 +1,49 @@
 """The protocol, pure: how one classic group member is a member of a KIP-848 group.
 
-Nothing in this package reads a clock, draws a random number, opens a socket or knows bytes on a wire:
-`step(member, event, now) -> (member, actions)` takes facts and gives orders.
+Nothing here reads a clock, draws a random number, opens a socket or knows Kafka's frames:
+`step(member, event, now) -> (member, actions)` takes facts and gives orders. All values are frozen.
+
+Theory of operation. A legacy client speaks JoinGroup, SyncGroup, Heartbeat and LeaveGroup; upstream the same member
+speaks ConsumerGroupHeartbeat. Each JoinGroup that follows the first says which partitions the client still owns: that
+is the acknowledgement of a revocation, and the only one. Each SyncGroup tells the client what is assigned to it. What
+happens between the two sides, and is of no concern to the client, is never told to it.
+
+Glossary. *Event*: a fact (events.py). *Action*: an order (actions.py). *Phase* and *standing*: the two faces of a
+member (states.py). *Generation*: the number the client was told; *epoch*: the number the coordinator goes by; the
+first is some earlier value of the second, or the same. *Assigned, told, owned, grantable*: see member.py. *Parked*: a
+JoinGroup that waits for a whole assignment. *Held*: a Heartbeat that waits for news. *Moving*: a group in which
+something was seen to change lately.
+
+How to host members (the proxy does it over sockets, the simulation without):
+
+1. Keep one `Member` per (group id, member id), and for static ones an index (group id, instance id) -> member id.
+   A request for a member you do not have: ask ConsumerGroupDescribe on the client's own connection; if the group knows
+   that id, feed `MemberAdopted` to `Member(group_id=..., rules=...)` first (with your journal's entry if you have one);
+   otherwise feed the request to the absent member: it answers UNKNOWN_MEMBER_ID, MEMBER_ID_REQUIRED or joins.
+   A JoinGroup with an instance id of another member of yours, and an empty member id: feed that one `InstanceTaken`,
+   and give the newcomer its id as `predecessor`. With a member id that is not the registered one: the absent member
+   answers UNKNOWN_MEMBER_ID, and the one that was taken over answers FENCED_INSTANCE_ID itself: keep it until `Forget`.
+2. Call `step` for one event at a time, with a clock in milliseconds that never goes back, and perform the actions in
+   the order given. Store the member under `member.member_id` (a newcomer gets it there) until `Forget`.
+   A member that is absent in phase and standing need not be kept.
+3. Sleep until `member.wake_at` and feed `DeadlinePassed`. It may be fed early or late; early does nothing.
+4. `SendGroupHeartbeat`: send it on the member's newest connection to the coordinator, and feed exactly one of
+   `CoordinatorAnswered` or `CoordinatorLost` (cut off, timed out, or no connection to send it on). There is never a
+   second one before that. All retries are decided here, never by the host.
+5. `DescribeGroup`, `LearnTopics`, `LearnAllowedTopics`, `FindRegisteredMember`: ask, feed the answer when it comes. If
+   it never comes nothing is stuck: the member asks again. Names of topics may be served from the host's memory.
+6. `SendCommit`: rewrite and send; feed `CommitAnswered` or `CommitLost`. `AnswerCommit(error_code=None)` passes the
+   broker's answer on.
+7. LeaveGroup with several members: feed each its `LeaveRequested`, collect the `AnswerLeave`s into one answer. Members
+   you do not have are the coordinator's business: forward their part.
+8. Answers keep the order of requests on each connection. When a request comes in on a connection whose Heartbeat is
+   held, feed `HoldInterrupted` for that Heartbeat before the request itself.
+9. A closed connection is no event: members live by their sessions. `OurMistake` from `step` closes the connection.
+10. Give each `Transition` to the group (group.py), and what the group says to the members it names.
 """
+
+from translation.member import Member
+from translation.rules import Pacing, Rules
+from translation.step import step
+
+__all__ = ["Member", "Pacing", "Rules", "step"]

@@ -26,7 +26,11 @@ MESSAGE_BYTES = 16 * 1024
 SPARE_BYTES = 20_000_000
 # Rounds write many GB: the broker forgets them as it goes, or memory would be full before the bench is done.
 SINK_CONFIG = {"retention.bytes": "500000000", "segment.bytes": "100000000"}
-BROKER_SETTINGS = {"log.retention.check.interval.ms": "1000", "log.segment.delete.delay.ms": "1000"}
+BROKER_SETTINGS = {
+    "log.initial.task.delay.ms": "1000",
+    "log.retention.check.interval.ms": "1000",
+    "log.segment.delete.delay.ms": "1000",
+}
 # A proxy needs two for each of a thousand clients; many a shell gives 1,024.
 DESCRIPTORS = 4096
 

@@ -1,0 +1,315 @@
+"""A proxy in the small: it hosts members as translation/__init__ says, without sockets.
+
+Requests come in on connections and are numbered; `step` decides; its orders are performed in order. Members sleep
+until their `wake_at`. What the coordinator is asked goes by `Upstream`; its answer, or the word that it was lost, is fed
+back. A proxy that dies leaves its journal behind, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from simulation.clock import Clock
+from simulation.description import GroupDescription
+from simulation.errors import Error
+from simulation.invariants import Broken, one_in_flight, rises
+from simulation.network import Connection, Upstream
+from simulation.offsets import Commit
+from translation import actions as do
+from translation import events as ev
+from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
+from translation.member import Member
+from translation.rules import Rules
+from translation.states import Phase, Standing
+from translation.step import step
+
+Key = tuple[str, str]
+Journal = dict[Key, ev.JournalEntry]
+
+
+class CommitToSend(msgspec.Struct, frozen=True):
+    key: Key
+    offsets: Mapping[TopicPartition, int]
+
+
+class Proxy:
+    def __init__(self, name: str, clock: Clock, upstream: Upstream, rules: Rules, journal: Journal) -> None:
+        self.name = name
+        self.alive = True
+        self.members: dict[Key, Member] = {}
+        self.journal = journal
+        self.steps = 0
+        self.rejoins_asked = 0
+        self.on_transition: Callable[[Proxy, Any], None] = lambda proxy, transition: None
+        self._clock, self._upstream, self._rules = clock, upstream, rules
+        self._instances: dict[Key, str] = {}
+        self._wakes: dict[Key, int] = {}
+        self._waiting: dict[int, Connection] = {}
+        self._commits: dict[int, CommitToSend] = {}
+        self._brokers_word: dict[int, int] = {}
+        self._unknown: dict[Key, list[ev.ClientEvent]] = {}
+        self._describing: dict[str, list[Callable[[GroupDescription | None], None]]] = {}
+        self._in_flight: dict[Key, int] = {}
+        self._serial = 0
+
+    # -------------------------------------------------------------------------------------------------- what comes in
+
+    def receive(
+        self,
+        connection: Connection,
+        key: Key,
+        event: ev.ClientEvent,
+        reply: Callable[[Any], None],
+        offsets: Mapping[TopicPartition, int] | None = None,
+    ) -> None:
+        """A client's request has arrived on a connection of ours."""
+        if not self.alive:
+            return
+        self._serial += 1
+        number = self._serial
+        connection.expect(number, reply)
+        self._waiting[number] = connection
+        if offsets is not None:
+            self._commits[number] = CommitToSend(key, offsets)
+        self._interrupt(connection)
+        self._route(key, msgspec.structs.replace(event, request=number))
+
+    def feed(self, key: Key, event: ev.AnyEvent) -> None:
+        member = self.members.get(key)
+        if self.alive and member is not None:
+            self._step(key, member, event)
+
+    def dies(self) -> None:
+        self.alive = False
+
+    def stops(self, leaving: bool = False) -> None:
+        for key in list(self.members):
+            self.feed(key, ev.ProxyStopping(leaving=leaving))
+        self.dies()
+
+    def _interrupt(self, connection: Connection) -> None:
+        holder, connection.holder = connection.holder, None
+        member = self.members.get(holder) if holder else None
+        if holder and member and member.held:
+            self.feed(holder, ev.HoldInterrupted(request=member.held.request))
+
+    def _route(self, key: Key, event: ev.ClientEvent) -> None:
+        group_id, member_id = key
+        if isinstance(event, ev.JoinRequested):
+            event = self._introduce(group_id, event)
+        if key in self._unknown:
+            self._unknown[key].append(event)
+        elif member_id and key not in self.members:
+            self._unknown[key] = [event]
+            self._describe(group_id, lambda group: self._recognise(key, group))
+        else:
+            self._step(key, self.members.get(key) or self._absent(group_id), event)
+
+    def _introduce(self, group_id: str, join: ev.JoinRequested) -> ev.JoinRequested:
+        """A fresh id for whoever has none; and whoever had the instance is told that it is taken."""
+        join = msgspec.structs.replace(join, fresh_id=f"{join.client_id}-{self.name}.{join.request}")
+        registered = self._instances.get((group_id, join.instance_id or ""))
+        if join.instance_id is None or join.member_id or registered is None:
+            return join
+        self.feed((group_id, registered), ev.InstanceTaken())
+        return msgspec.structs.replace(join, predecessor=registered)
+
+    def _recognise(self, key: Key, group: GroupDescription | None) -> None:
+        """Adopts a member that the coordinator knows and we do not, then gives it what it has asked meanwhile."""
+        requests = self._unknown.pop(key, [])
+        if group is None or group.error_code not in (Error.NONE, Error.GROUP_ID_NOT_FOUND):
+            return self._refuse(requests)
+        for known in group.members:
+            if known.member_id == key[1]:
+                adopted = ev.MemberAdopted(
+                    member_id=known.member_id,
+                    member_epoch=known.epoch,
+                    assigned=known.assignment,
+                    subscribed_topics=known.topic_names,
+                    instance_id=known.instance_id,
+                    client_id=known.client_id,
+                    journal=self.journal.get(key),
+                )
+                self._step(key, self._absent(key[0]), adopted)
+        for event in requests:
+            self._step(key, self.members.get(key) or self._absent(key[0]), event)
+        return None
+
+    def _refuse(self, requests: list[ev.ClientEvent]) -> None:
+        """The coordinator is out of reach, so nobody can say who this is: look for it, and ask again."""
+        code = Error.NOT_COORDINATOR
+        for event in requests:
+            match event:
+                case ev.JoinRequested():
+                    self._answer(do.AnswerJoin(event.request, code))
+                case ev.SyncRequested():
+                    self._answer(do.AnswerSync(event.request, code))
+                case ev.HeartbeatRequested():
+                    self._answer(do.AnswerHeartbeat(event.request, code))
+                case ev.LeaveRequested():
+                    self._answer(do.AnswerLeave(event.request, code))
+                case ev.CommitRequested():
+                    self._answer(do.AnswerCommit(event.request, code))
+
+    def _absent(self, group_id: str) -> Member:
+        return Member(group_id=group_id, rules=self._rules)
+
+    # ------------------------------------------------------------------------------------------ one step of one member
+
+    def _step(self, key: Key, member: Member, event: ev.AnyEvent) -> None:
+        self.steps += 1
+        after, orders = step(member, event, self._clock.now)
+        self._store(key, after)
+        key = (after.group_id, after.member_id)
+        if member.generation >= 0 and after.generation >= 0 and after.member_id == member.member_id:
+            rises(f"generation of {key}", member.generation, after.generation)
+        if member.phase is not Phase.PREPARE_REBALANCE and after.phase is Phase.PREPARE_REBALANCE:
+            self.rejoins_asked += 1
+        for order in orders:
+            self._perform(key, order)
+
+    def _store(self, key: Key, member: Member) -> None:
+        own = (member.group_id, member.member_id)
+        if member.phase is Phase.ABSENT and member.standing is Standing.ABSENT:
+            self._drop(own)
+            return
+        self.members[own] = member
+        if member.held is not None:
+            self._waiting[member.held.request].holder = own
+        if member.instance_id is not None and member.phase is not Phase.ABSENT:
+            self._instances[member.group_id, member.instance_id] = member.member_id
+        wake_at = member.wake_at
+        if wake_at is not None and self._wakes.get(own, wake_at + 1) > wake_at:
+            self._wakes[own] = wake_at
+            self._clock.at(wake_at, lambda: self._wake(own, wake_at))
+
+    def _drop(self, key: Key) -> None:
+        member = self.members.pop(key, None)
+        self._wakes.pop(key, None)
+        if member is not None and member.instance_id is not None:
+            instance = (key[0], member.instance_id)
+            if self._instances.get(instance) == key[1]:
+                del self._instances[instance]
+
+    def _wake(self, key: Key, wake_at: int) -> None:
+        if self._wakes.get(key) != wake_at:
+            return
+        del self._wakes[key]
+        member = self.members.get(key)
+        if member is None or not self.alive:
+            return
+        if member.wake_at is not None and member.wake_at > self._clock.now:
+            self._store(key, member)
+        else:
+            self.feed(key, ev.DeadlinePassed())
+
+    # --------------------------------------------------------------------------------------------------- what it orders
+
+    def _perform(self, key: Key, order: do.AnyAction) -> None:
+        match order:
+            case do.SendGroupHeartbeat():
+                self._send_heartbeat(key, order)
+            case do.SendCommit():
+                self._send_commit(key, order)
+            case do.DescribeGroup():
+                self._describe(key[0], lambda group: self._tell_target(key, group))
+            case do.FindRegisteredMember():
+                self._describe(key[0], lambda group: self._tell_registered(key, order.instance_id, group))
+            case do.LearnTopics():
+                self._upstream.names(
+                    order.topic_ids, lambda names: self.feed(key, ev.TopicsLearned(names=names)), _idle
+                )
+            case do.LearnAllowedTopics():
+                self.feed(key, ev.TopicsAllowed(names=order.names))
+            case do.Remember():
+                self.journal[key] = order.entry
+            case do.Forget():
+                self.journal.pop(key, None)
+                self._drop(key)
+            case do.RecordTransition():
+                self.on_transition(self, order.transition)
+            case do.ForwardJoin():
+                raise Broken("Translatable", f"{key} is handed to the broker: {order.reason}")
+            case _:
+                self._answer(order)
+
+    def _answer(self, order: Any) -> None:
+        if isinstance(order, do.AnswerCommit):
+            word = self._brokers_word.pop(order.request, 0)
+            self._commits.pop(order.request, None)
+            if order.error_code is None:
+                order = do.AnswerCommit(order.request, word)
+        connection = self._waiting.pop(order.request)
+        connection.answer(order.request, order)
+
+    def _send_heartbeat(self, key: Key, order: do.SendGroupHeartbeat) -> None:
+        heartbeat = order.heartbeat
+        self._in_flight[key] = self._in_flight.get(key, 0) + 1
+        one_in_flight(str(key), self._in_flight[key])
+        member = self.members.get(key)
+
+        def answered(answer: GroupHeartbeatAnswer) -> None:
+            self._in_flight[key] -= 1
+            if answer.error_code == 0 and heartbeat.member_epoch > JOIN_EPOCH:
+                rises(f"epoch of {key}", heartbeat.member_epoch, answer.member_epoch)
+            self.feed(key, ev.CoordinatorAnswered(answer=answer))
+
+        def lost() -> None:
+            self._in_flight[key] -= 1
+            self.feed(key, ev.CoordinatorLost())
+
+        self._upstream.heartbeat(heartbeat, member.client_id if member else "", answered, lost)
+
+    def _send_commit(self, key: Key, order: do.SendCommit) -> None:
+        number = order.request
+        sent = self._commits[number]
+        commit = Commit(group_id=key[0], member_id=key[1], epoch=order.member_epoch, offsets=sent.offsets)
+
+        def answered(error: Error) -> None:
+            self._brokers_word[number] = error
+            self.feed(key, ev.CommitAnswered(request=number, error_code=error))
+
+        self._upstream.commit(commit, answered, lambda: self.feed(key, ev.CommitLost(request=number)))
+
+    def _describe(self, group_id: str, tell: Callable[[GroupDescription | None], None]) -> None:
+        """Wishes that come while a description is under way share it."""
+        waiting = self._describing.get(group_id)
+        if waiting is not None:
+            waiting.append(tell)
+            return
+        self._describing[group_id] = [tell]
+        self._upstream.describe(
+            group_id, lambda group: self._described(group_id, group), lambda: self._described(group_id, None)
+        )
+
+    def _described(self, group_id: str, group: GroupDescription | None) -> None:
+        waiting = self._describing.pop(group_id)
+        if self.alive:
+            for tell in waiting:
+                tell(group)
+
+    def _tell_target(self, key: Key, group: GroupDescription | None) -> None:
+        if group is None or group.error_code:
+            return
+        for known in group.members:
+            if known.member_id == key[1]:
+                learned = ev.TargetLearned(
+                    group_epoch=group.epoch,
+                    assignment_epoch=group.assignment_epoch,
+                    member_epoch=known.epoch,
+                    target=known.target,
+                )
+                self.feed(key, learned)
+
+    def _tell_registered(self, key: Key, instance_id: str, group: GroupDescription | None) -> None:
+        if group is None or group.error_code:
+            return
+        registered = [known.member_id for known in group.members if known.instance_id == instance_id]
+        self.feed(key, ev.RegisteredMemberFound(member_id=registered[0] if registered else None))
+
+
+def _idle() -> None:
+    """A question about names that was lost: the member asks again when it matters."""

@@ -1,0 +1,338 @@
+"""A legacy client: Join, Sync, Heartbeat, commit and leave as the classic libraries do them (clients.md A.2 to A.4).
+
+An eager client revokes everything before each JoinGroup; a cooperative one keeps what it has, compares inside SyncGroup,
+gives up what is missing and joins again by itself. Quirks are settings: Join and Sync on one socket and the rest on
+another (franz-go), several JoinGroups in a row (aiokafka), heartbeats only between batches (kafkajs), hanging up right
+after LeaveGroup (kafka-go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+
+import msgspec
+
+from simulation.clock import Clock
+from simulation.embedded import partitions_of, subscription
+from simulation.errors import Error
+from simulation.host import Proxy
+from simulation.invariants import Broken, Ledger, TopicAndNumber, rises
+from simulation.network import Upstream
+from simulation.sockets import Sockets
+from translation import actions as do
+from translation import events as ev
+from translation.heartbeat import TopicPartition
+
+LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
+# What the libraries survive, by request (clients.md A.4): anything else in an answer is a defect of the translation.
+SAFE: dict[Any, set[int]] = {
+    do.AnswerJoin: {0, 14, 16, 25, 79, 81, 82},
+    do.AnswerSync: {0, 16, 22, 25, 27, 82},
+    do.AnswerHeartbeat: {0, 16, 22, 25, 27, 82},
+    do.AnswerCommit: {0, 14, 16, 22, 25, 27, 82},
+    do.AnswerLeave: {0, 14, 16, 25, 82},
+}
+
+
+class LegacyStyle(msgspec.Struct, frozen=True, kw_only=True):
+    cooperative: bool = False
+    instance_id: str | None = None
+    topics: tuple[str, ...] = ("foo",)
+    assignor: str = "roundrobin"
+    join_version: int = 5
+    session_timeout_ms: int = 10_000
+    rebalance_timeout_ms: int = 60_000
+    beat_ms: int = 3_000
+    beat_jitter_ms: int = 0
+    commit_ms: int = 5_000
+    revoke_ms: int = 10
+    retry_ms: int = 100
+    request_timeout_ms: int = 30_000
+    sockets: int = 1
+    joins_in_a_row: int = 1
+    hangs_up_after_leave: bool = False
+    progress_ms: int = 100
+
+
+class LegacyClient:
+    def __init__(
+        self,
+        name: str,
+        group_id: str,
+        clock: Clock,
+        chance: Random,
+        upstream: Upstream,
+        ledger: Ledger,
+        style: LegacyStyle,
+        find_proxy: Callable[[], Proxy | None],
+    ) -> None:
+        self.name, self.group_id, self.style = name, group_id, style
+        self.member_id = ""
+        self.generation = -1
+        self.owned: frozenset[TopicAndNumber] = frozenset()
+        self.alive = False
+        self.fatal: Error | None = None
+        self.stable = False
+        self.refusals: list[tuple[str, Error]] = []
+        self.joins = 0
+        self._clock, self._chance, self._upstream, self._ledger = clock, chance, upstream, ledger
+        self._sockets = Sockets(clock, chance, upstream.weather, find_proxy, style)
+        self._starts: dict[TopicAndNumber, int] = {}
+        # What a late timer or answer belongs to: a newer round, or a newer life, makes it void.
+        self._round = 0
+
+    @property
+    def stands(self) -> bool:
+        group = self._upstream.coordinator.groups.get(self.group_id)
+        return self.alive and group is not None and self.member_id in group.members
+
+    @property
+    def partitions(self) -> frozenset[TopicAndNumber]:
+        return self.owned
+
+    # ----------------------------------------------------------------------------------------------------------- verbs
+
+    def starts(self) -> None:
+        self.alive, self.fatal = True, None
+        self._forget_membership()
+        self._join()
+
+    def stops(self) -> None:
+        """A static member says nothing (clients.md A.3); a dynamic one commits and leaves."""
+        self._commit(self._round, then=lambda: None)
+        life = self._next_round()
+        if self.style.instance_id is None and self.member_id:
+            leave = ev.LeaveRequested(request=0)
+            self._ask(0, leave, lambda answer: self._left(life), lambda: self._left(life))
+            if self.style.hangs_up_after_leave:
+                self._clock.after(2, lambda: self._left(life))
+        else:
+            self._left(life)
+
+    def vanishes(self) -> None:
+        """kill -9: not a word, and its partitions are in nobody's hands."""
+        self._next_round()
+        self._gone()
+
+    def rejoins(self) -> None:
+        """enforceRebalance (KIP-568)."""
+        self._rejoin(self._round)
+
+    def loses_its_sockets(self) -> None:
+        self._sockets.cut()
+
+    def subscribes(self, *topics: str) -> None:
+        self.style = msgspec.structs.replace(self.style, topics=topics)
+        if self.stable:
+            self._rejoin(self._round)
+
+    # ------------------------------------------------------------------------------------------- joining and syncing
+
+    def _join(self) -> None:
+        life = self._next_round()
+        self.stable = False
+        self.joins += 1
+        for number in range(1, self.style.joins_in_a_row):
+            self._ask(0, self._join_request(number), lambda answer: None, lambda: None)
+        self._ask(0, self._join_request(0), lambda answer: self._joined(life, answer), lambda: self._later(life))
+
+    def _join_request(self, number: int) -> ev.JoinRequested:
+        style = self.style
+        claims = self.owned if style.cooperative else frozenset()
+        metadata = subscription(style.topics, claims, self.generation)
+        names = (style.assignor, *(f"{style.assignor}-{each}" for each in range(number)))
+        return ev.JoinRequested(
+            request=0,
+            version=style.join_version,
+            member_id=self.member_id,
+            protocols=tuple(ev.Protocol(name, metadata) for name in names),
+            session_timeout_ms=style.session_timeout_ms,
+            rebalance_timeout_ms=style.rebalance_timeout_ms,
+            instance_id=style.instance_id,
+            client_id=self.name,
+        )
+
+    def _joined(self, life: int, answer: do.AnswerJoin) -> None:
+        error = Error(answer.error_code)
+        if life != self._round:
+            return
+        if error is Error.MEMBER_ID_REQUIRED:
+            self.member_id = answer.member_id
+            self._join()
+        elif error is not Error.NONE:
+            self._refused("JoinGroup", life, error)
+        else:
+            if answer.member_id == self.member_id:
+                rises(f"generation of {self.name}", self.generation, answer.generation)
+            self.member_id, self.generation = answer.member_id, answer.generation
+            self._sync(life)
+
+    def _sync(self, life: int) -> None:
+        sync = ev.SyncRequested(request=0, generation=self.generation, instance_id=self.style.instance_id)
+        self._ask(0, sync, lambda answer: self._synced(life, answer), lambda: self._later(life))
+
+    def _synced(self, life: int, answer: do.AnswerSync) -> None:
+        if life != self._round:
+            return None
+        if answer.error_code:
+            return self._refused("SyncGroup", life, Error(answer.error_code))
+        assigned = partitions_of(answer.assignment)
+        lost = self.owned - assigned
+        self._take(assigned - self.owned)
+        self.stable = not lost
+        if lost:
+            return self._give_up(life, lost, then=self._join)
+        self._clock.after(self._beat_ms(), lambda: self._beat(life))
+        return self._clock.after(self.style.commit_ms, lambda: self._autocommit(life))
+
+    # ------------------------------------------------------------------------------------------ beating and committing
+
+    def _beat(self, life: int) -> None:
+        if life == self._round:
+            beat = ev.HeartbeatRequested(request=0, generation=self.generation, instance_id=self.style.instance_id)
+            self._ask(1, beat, lambda answer: self._beaten(life, answer), lambda: self._beat_again(life))
+
+    def _beaten(self, life: int, answer: do.AnswerHeartbeat) -> None:
+        if life != self._round:
+            return
+        error = Error(answer.error_code)
+        if error is Error.NONE:
+            self._clock.after(self._beat_ms(), lambda: self._beat(life))
+        elif error in LOOK_AGAIN:
+            self._beat_again(life)
+        elif error is Error.REBALANCE_IN_PROGRESS:
+            self._rejoin(life)
+        else:
+            self._refused("Heartbeat", life, error)
+
+    def _beat_again(self, life: int) -> None:
+        if life == self._round:
+            self._clock.after(self.style.retry_ms, lambda: self._beat(life))
+
+    def _beat_ms(self) -> int:
+        return self.style.beat_ms + self._chance.randint(0, self.style.beat_jitter_ms)
+
+    def _rejoin(self, life: int) -> None:
+        """Eager: everything is revoked, and committed first. Cooperative: nothing yet."""
+        if life != self._round or not self.stable:
+            return
+        self.stable = False
+        if self.style.cooperative or not self.owned:
+            self._join()
+        else:
+            self._give_up(life, self.owned, then=self._join)
+
+    def _give_up(self, life: int, lost: frozenset[TopicAndNumber], then: Callable[[], None]) -> None:
+        """The revoke callback: it takes its time, commits, and then the partitions are let go."""
+        self._ledger.calls_back(lost)
+
+        def over() -> None:
+            if life == self._round:
+                self._let_go(lost)
+                then()
+
+        self._clock.after(self.style.revoke_ms, lambda: self._commit(life, then=over))
+
+    def _autocommit(self, life: int) -> None:
+        if life == self._round and self.stable:
+            self._commit(life, then=lambda: self._clock.after(self.style.commit_ms, lambda: self._autocommit(life)))
+
+    def _commit(self, life: int, then: Callable[[], None]) -> None:
+        if life != self._round:
+            return None
+        topics, now = self._upstream.coordinator.topics, self._clock.now
+        held = {
+            each: self._starts[each] + now // self.style.progress_ms for each in self.owned if each[0] in topics.ids
+        }
+        if not held:
+            return then()
+        commit = ev.CommitRequested(request=0, generation=self.generation, partitions=tuple(sorted(held)))
+        offsets = {TopicPartition(topics.ids[topic], number): offset for (topic, number), offset in held.items()}
+
+        def committed(answer: do.AnswerCommit) -> None:
+            self._commit_answered(life, held, answer)
+            then()
+
+        return self._ask(1, commit, committed, then, offsets)
+
+    def _commit_answered(self, life: int, held: dict[TopicAndNumber, int], answer: do.AnswerCommit) -> None:
+        error = Error(answer.error_code or 0)
+        if error is Error.NONE:
+            self._ledger.commit_acknowledged(held)
+        elif error not in LOOK_AGAIN:
+            self.refusals.append(("OffsetCommit", error))
+            if life == self._round and self.stands and self.stable and error is not Error.REBALANCE_IN_PROGRESS:
+                raise Broken("HonestGeneration", f"{self.name} commits what it holds and hears {error.name}")
+
+    # ------------------------------------------------------------------------------------------------- when it goes wrong
+
+    def _refused(self, request: str, life: int, error: Error) -> None:
+        if error not in LOOK_AGAIN:
+            self.refusals.append((request, error))
+        if error is Error.FENCED_INSTANCE_ID:
+            self.fatal = error
+            self.vanishes()
+        elif error is Error.UNKNOWN_MEMBER_ID:
+            self._forget_membership()
+            self._later(life)
+        elif error is Error.ILLEGAL_GENERATION:
+            self._let_go(self.owned)
+            self._later(life)
+        else:
+            self._later(life)
+
+    def _later(self, life: int) -> None:
+        """Join again, in a moment. Whoever held something through a failed round holds it still."""
+        if life == self._round:
+            self._clock.after(self.style.retry_ms, lambda: self._join() if life == self._round else None)
+
+    def _forget_membership(self) -> None:
+        self._let_go(self.owned)
+        self.member_id, self.generation = "", -1
+
+    def _left(self, life: int) -> None:
+        if life == self._round:
+            self._next_round()
+            self._gone()
+
+    def _gone(self) -> None:
+        self.alive = self.stable = False
+        self._let_go(self.owned)
+        self._sockets.hang_up()
+
+    def _next_round(self) -> int:
+        self._round += 1
+        return self._round
+
+    # -------------------------------------------------------------------------------------------- partitions and sockets
+
+    def _take(self, gained: frozenset[TopicAndNumber]) -> None:
+        self._ledger.takes(self, gained, self._clock.now)
+        topics, committed = self._upstream.coordinator.topics, self._upstream.coordinator.offsets.get(self.group_id, {})
+        for topic, number in gained:
+            start = committed.get(TopicPartition(topics.ids[topic], number), 0) if topic in topics.ids else 0
+            self._starts[topic, number] = start - self._clock.now // self.style.progress_ms
+            if topic in topics.ids:
+                self._ledger.starts_at(self, (topic, number), start)
+        self.owned |= gained
+
+    def _let_go(self, lost: Iterable[TopicAndNumber]) -> None:
+        self._ledger.lets_go(self, lost, self._clock.now)
+        self.owned -= frozenset(lost)
+
+    def _ask(
+        self,
+        purpose: int,
+        event: ev.ClientEvent,
+        answered: Callable[[Any], None],
+        failed: Callable[[], None],
+        offsets: dict[TopicPartition, int] | None = None,
+    ) -> None:
+        def hear(answer: Any) -> None:
+            if answer.error_code not in SAFE[type(answer)]:
+                raise Broken("NarrowErrors", f"{self.name} hears {answer}")
+            answered(answer)
+
+        self._sockets.ask(purpose, (self.group_id, self.member_id), event, hear, failed, offsets)

@@ -1,0 +1,202 @@
+"""Everything together: a coordinator, proxies, legacy clients and native members, faults as verbs, and the way back to
+peace. Invariants are checked as the facts come to be; `converged` is asked at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from simulation.brokers import V4_4, BrokerLine, GroupSettings
+from simulation.clock import Clock
+from simulation.coordinator import Coordinator
+from simulation.errors import Error
+from simulation.group import Group
+from simulation.host import Journal, Proxy
+from simulation.invariants import Broken, Ledger
+from simulation.legacy import LegacyClient, LegacyStyle
+from simulation.native import NativeMember, NativeStyle
+from simulation.network import Upstream, Weather
+from simulation.offsets import Commit
+from simulation.topics import Topics
+from translation.heartbeat import TopicPartition
+from translation.rules import Rules
+
+GROUP = "g"
+# How often the coordinator looks at its deadlines, and a run at whether it is over.
+EXPIRY_STEP_MS = 100
+SETTLE_STEP_MS = 100
+
+
+class World:
+    def __init__(
+        self,
+        topics: Topics,
+        seed: int = 0,
+        line: BrokerLine = V4_4,
+        settings: GroupSettings | None = None,
+        rules: Rules | None = None,
+        weather: Weather | None = None,
+    ) -> None:
+        self.clock = Clock()
+        self.chance = Random(seed)
+        self.ledger = Ledger()
+        self.rules = rules or Rules()
+        self.topics = topics
+        self.coordinator = Coordinator(topics, line, settings)
+        self.upstream = Upstream(self.clock, self.chance, weather or Weather(), self.coordinator)
+        self.upstream.on_commit = self._commit_accepted
+        self.proxies: dict[str, Proxy] = {}
+        self.legacy: dict[str, LegacyClient] = {}
+        self.natives: dict[str, NativeMember] = {}
+        self.homes: dict[str, str] = {}
+        self.proxy("proxy")
+
+    @property
+    def now(self) -> int:
+        return self.clock.now
+
+    @property
+    def group(self) -> Group:
+        return self.coordinator.groups[GROUP]
+
+    @property
+    def steps(self) -> int:
+        return sum(proxy.steps for proxy in self.proxies.values())
+
+    # ------------------------------------------------------------------------------------------------------------ who
+
+    def proxy(self, name: str, journal: Journal | None = None) -> Proxy:
+        proxy = Proxy(name, self.clock, self.upstream, self.rules, {} if journal is None else journal)
+        self.proxies[name] = proxy
+        return proxy
+
+    def client(self, name: str, style: LegacyStyle | None = None, at: str = "proxy") -> LegacyClient:
+        self.homes[name] = at
+        client = LegacyClient(
+            name,
+            GROUP,
+            self.clock,
+            self.chance,
+            self.upstream,
+            self.ledger,
+            style or LegacyStyle(),
+            lambda: self._living_proxy(name),
+        )
+        self.legacy[name] = client
+        return client
+
+    def native(self, name: str, style: NativeStyle | None = None) -> NativeMember:
+        member = NativeMember(name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle())
+        self.natives[name] = member
+        return member
+
+    @property
+    def owners(self) -> list[LegacyClient | NativeMember]:
+        return [owner for owner in self._everybody() if owner.alive]
+
+    def _living_proxy(self, client: str) -> Proxy | None:
+        proxy = self.proxies[self.homes[client]]
+        return proxy if proxy.alive else None
+
+    # --------------------------------------------------------------------------------------------------- time passes
+
+    def run(self, ms: int) -> None:
+        end = self.now + ms
+        while self.now < end:
+            self._expire()
+            self.clock.run(min(end, self.now + EXPIRY_STEP_MS))
+        self._expire()
+
+    def run_until(self, so: Callable[[], bool], within_ms: int) -> bool:
+        """Whether it came to be so within that time."""
+        end = self.now + within_ms
+        while not so():
+            if self.now >= end:
+                return False
+            self._expire()
+            until = min(end, self.now + EXPIRY_STEP_MS)
+            self.clock.run_while(lambda: not so(), until)
+        return True
+
+    def _expire(self) -> None:
+        if self.upstream.away is None:
+            self.coordinator.expire(self.now)
+
+    # ---------------------------------------------------------------------------------------------------------- faults
+
+    def coordinator_moves(self, gap_ms: int, error: Error = Error.NOT_COORDINATOR) -> None:
+        """Nobody is the coordinator for a while; then another broker is, with all that was written."""
+        self.upstream.away = error
+
+        def loaded() -> None:
+            self.upstream.away = None
+            self.coordinator.fail_over(self.now)
+
+        self.clock.after(gap_ms, loaded)
+
+    def upstream_is_cut(self, ms: int) -> None:
+        self.upstream.cut_until = max(self.upstream.cut_until, self.now + ms)
+
+    def proxy_restarts(self, name: str = "proxy", with_journal: bool = True, gap_ms: int = 500) -> None:
+        """Killed, and started again a moment later. Its connections are gone with it."""
+        old = self.proxies[name]
+        old.dies()
+        for client in self.legacy.values():
+            if self.homes[client.name] == name:
+                client.loses_its_sockets()
+        journal = dict(old.journal) if with_journal else {}
+        self.clock.after(gap_ms, lambda: self._succeed(name, old, journal))
+
+    def _succeed(self, name: str, old: Proxy, journal: Journal) -> None:
+        new = self.proxy(name, journal)
+        new.steps, new.rejoins_asked = old.steps, old.rejoins_asked
+        new.on_transition = old.on_transition
+
+    def moves_to(self, client: str, proxy: str) -> None:
+        self.homes[client] = proxy
+        self.legacy[client].loses_its_sockets()
+
+    # ------------------------------------------------------------------------------------------------------------ peace
+
+    def converged(self) -> str:
+        """Empty if every member owns exactly its target at the group epoch, and is what it believes to be."""
+        group = self.coordinator.groups.get(GROUP)
+        if group is None:
+            return "" if not self.owners else "no group"
+        if group.epoch != group.assignment_epoch:
+            return f"group epoch {group.epoch}, target of {group.assignment_epoch}"
+        owners = self.owners
+        if {owner.member_id for owner in owners} != group.members.keys():
+            return f"members {sorted(group.members)}, clients {sorted(owner.member_id for owner in owners)}"
+        return next((said for owner in owners if (said := self._short_of_target(group, owner))), "")
+
+    def _short_of_target(self, group: Group, owner: LegacyClient | NativeMember) -> str:
+        member = group.members[owner.member_id]
+        if not member.reached(group.epoch):
+            return f"{owner.name} is {member.holding.state.name} at {member.epoch}, the group at {group.epoch}"
+        target = {(self.topics.names[each.topic_id], each.partition) for each in group.target[member.member_id]}
+        if owner.partitions != target:
+            return f"{owner.name} owns {sorted(owner.partitions)}, its target is {sorted(target)}"
+        return ""
+
+    def settles(self, within_ms: int) -> int:
+        """Runs until converged; the time it took. A world that does not come to rest is broken too."""
+        began = self.now
+        while said := self.converged():
+            if self.now - began >= within_ms:
+                raise Broken("Converged", f"after {within_ms} ms: {said}")
+            self.run(SETTLE_STEP_MS)
+        return self.now - began
+
+    def _commit_accepted(self, commit: Commit, before: dict[TopicPartition, int]) -> None:
+        owner = next((each for each in self._everybody() if each.member_id == commit.member_id), None)
+        if owner is None:
+            raise Broken("HonestGeneration", f"a commit of {commit.member_id}, which is nobody, is accepted")
+        names = self.topics.names
+        offsets = {(names[each.topic_id], each.partition): offset for each, offset in commit.offsets.items()}
+        earlier = {(names[each.topic_id], each.partition): before.get(each, 0) for each in commit.offsets}
+        self.ledger.commit_accepted(owner, offsets, earlier)
+
+    def _everybody(self) -> list[LegacyClient | NativeMember]:
+        return [*self.legacy.values(), *self.natives.values()]

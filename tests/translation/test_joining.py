@@ -1,0 +1,330 @@
+"""JoinGroup in all its ways: refused, repeated, parked, handed on."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import (
+    LEARNED,
+    LOST,
+    NOW,
+    RULES,
+    Is,
+    Playbook,
+    after,
+    beat,
+    beats,
+    commits,
+    granted,
+    joined,
+    joining,
+    joins,
+    leaves,
+    refused,
+    stable,
+    subscription,
+    syncs,
+    target,
+    wait,
+)
+from translation import Member, Rules
+from translation import errors as e
+from translation.actions import (
+    AnswerCommit,
+    AnswerHeartbeat,
+    AnswerJoin,
+    AnswerLeave,
+    AnswerSync,
+    DescribeGroup,
+    FindRegisteredMember,
+    Forget,
+    ForwardJoin,
+    LearnAllowedTopics,
+    LearnTopics,
+)
+from translation.events import InstanceTaken, MotionSeen, Protocol, RegisteredMemberFound, TopicsAllowed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"session_timeout_ms": 5_999}, e.INVALID_SESSION_TIMEOUT),
+        ({"session_timeout_ms": 1_800_001}, e.INVALID_SESSION_TIMEOUT),
+        ({"protocol_type": "connect"}, e.INCONSISTENT_GROUP_PROTOCOL),
+        ({"protocols": ()}, e.INCONSISTENT_GROUP_PROTOCOL),
+        ({"protocols": (Protocol("range", b"\0"),)}, e.INCONSISTENT_GROUP_PROTOCOL),
+        ({"instance_id": "i"}, e.UNKNOWN_MEMBER_ID),
+        ({"owned": [0]}, e.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_a_wrong_join_gets_the_code_a_classic_broker_gives(wrong: dict[str, object], code: int) -> None:
+    play = Playbook() >> joins(**wrong) << AnswerJoin(1, code, member_id="m")  # type: ignore[arg-type]
+    assert play << Is("absent/absent E0 g-1")
+
+
+@pytest.mark.parametrize("timeout_ms", [6_000, 1_800_000])
+def test_the_bounds_of_the_session_timeout_are_within(timeout_ms: int) -> None:
+    assert Playbook() >> joins(session_timeout_ms=timeout_ms) << beat(0, owned=())
+
+
+def test_an_empty_group_id_is_invalid() -> None:
+    assert Playbook(Member(group_id="")) >> joins() << AnswerJoin(1, e.INVALID_GROUP_ID, member_id="m")
+
+
+def test_a_member_that_names_another_instance_is_fenced() -> None:
+    play = (
+        Playbook(stable(), NOW) >> joins(6, instance_id="other") << AnswerJoin(6, e.FENCED_INSTANCE_ID, member_id="m")
+    )
+    assert play << Is("stable/stable E2 g2")
+
+
+@pytest.mark.parametrize(("name", "means"), [("range", "range"), ("roundrobin", "uniform"), ("sticky", "uniform")])
+def test_the_assignor_keeps_its_intent(name: str, means: str) -> None:
+    assert Playbook() >> joins(assignor=name) << beat(0, owned=(), server_assignor=means)
+
+
+@pytest.mark.parametrize(("rule", "means"), [("uniform", "uniform"), ("", None)])
+def test_a_rule_overrides_the_assignor(rule: str, means: str | None) -> None:
+    play = Playbook(rules=Rules(assignor=rule))
+    assert play >> joins(assignor="range") << beat(0, owned=(), server_assignor=means)
+
+
+def test_an_unsupported_assignor_falls_back_to_the_groups_default() -> None:
+    play = Playbook(joining()) >> refused(e.UNSUPPORTED_ASSIGNOR) << beat(0, owned=(), server_assignor=None)
+    assert play
+
+
+def test_the_first_protocol_speaks_for_the_client() -> None:
+    first, second = Protocol("sticky", subscription(["apples"])), Protocol("range", subscription(["bananas"]))
+    play = Playbook() >> joins(protocols=(first, second)) << beat(0, owned=(), server_assignor="uniform")
+    assert play
+
+
+def test_the_rack_of_the_subscription_goes_upstream() -> None:
+    metadata = subscription(version=3)[:-2] + b"\x00\x02r1"
+    assert Playbook() >> joins(protocols=(Protocol("range", metadata),)) << beat(0, owned=(), rack_id="r1")
+
+
+def test_a_second_join_with_other_protocols_replaces_the_first_and_both_are_answered() -> None:
+    """aiokafka sends as many JoinGroups in a row as it has assignors."""
+    play = Playbook(joining())
+    play >> joins(2, topics=["apples", "bananas"])
+    play >> granted(2, []) << beat(2, owned=(), subscribed_topic_names=("apples", "bananas"))
+    play >> granted(3, []) << DescribeGroup()
+    play >> target(3, []) << joined(1, 3) << joined(2, 3)
+    assert play
+
+
+def test_a_join_while_a_plain_heartbeat_is_in_flight_is_acknowledged_after_its_answer() -> None:
+    play = Playbook(stable(), NOW)
+    play >> wait(10_000) << beat(2)
+    play >> joins(6)
+    play >> granted(2) << beat(2, owned=())
+    play >> granted(2, [0, 1]) << joined(6, 2)
+    assert play
+
+
+def test_what_the_client_owns_is_said_again_if_it_changed_while_in_flight() -> None:
+    play = Playbook(stable(), NOW)
+    play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
+    play >> joins(7, owned=[0])
+    play >> granted(2, [0, 1]) << beat(2, owned=[0])
+    play >> granted(2, [0, 1]) << joined(6, 2) << joined(7, 2)
+    assert play
+
+
+def test_a_stable_member_may_rejoin_at_any_time_and_is_answered_at_once() -> None:
+    """KIP-568, enforceRebalance: the group is not disturbed, and the reason is on record."""
+    play = Playbook(stable(), NOW)
+    play >> joins(6, owned=[0, 1], reason="enforced") << beat(2, owned=[0, 1])
+    play >> granted(2, [0, 1]) << joined(6, 2)
+    assert play
+    assert play.transitions[0].reason == "enforced"
+
+
+def test_claims_on_what_was_never_granted_do_not_go_upstream() -> None:
+    play = Playbook(stable(), NOW) >> joins(6, owned=[0, 9]) << beat(2, owned=[0])
+    assert play
+
+
+def test_an_old_epoch_in_a_description_does_not_end_the_parking() -> None:
+    play = after(Playbook(joining()), granted(2, [0]), LEARNED)
+    play >> target(1, [0]) >> target(2, [0], group=3) >> target(2, [0, 1])
+    assert play >> target(2, [0]) << joined()
+
+
+def test_a_parked_join_waits_for_the_names_of_topics() -> None:
+    play = Playbook(joining())
+    play >> granted(2, [0]) << LearnTopics(("a",)) << DescribeGroup()
+    play >> target(2, [0])
+    assert play >> LEARNED << joined()
+
+
+def test_motion_makes_a_whole_assignment_doubtful_again() -> None:
+    play = after(Playbook(joining()), granted(2, [0]), target(2, [0]))
+    play >> MotionSeen(until=5_000) << DescribeGroup()
+    play >> LEARNED
+    assert play >> target(2, [0]) << joined()
+
+
+def test_a_parked_join_polls_the_coordinator_fast_and_is_never_parked_beyond_the_limit() -> None:
+    play = after(Playbook(joining()), granted(2, [0]), LEARNED)
+    play >> wait(200) << DescribeGroup() << beat(2)
+    play >> granted(2)
+    after(play, wait(2_799))
+    assert play >> wait(1) << joined()
+
+
+def test_a_join_cannot_be_answered_before_the_coordinator_has_spoken() -> None:
+    play = Playbook(joining()) >> wait(10_000)
+    assert play >> granted(2, []) << joined()
+
+
+def test_a_leave_while_the_join_is_parked_ends_both() -> None:
+    play = Playbook(joining())
+    play >> leaves() << AnswerJoin(1, e.UNKNOWN_MEMBER_ID, member_id="m") << Is("absent/leaving E0 g-1")
+    play >> granted(2, [0]) << beat(-1)
+    assert play >> granted(-1) << AnswerLeave(4) << Forget()
+
+
+def test_a_client_that_comes_back_while_it_is_leaving_joins_when_it_is_gone() -> None:
+    play = Playbook(stable(), NOW)
+    play >> leaves() << beat(-1)
+    play >> joins(6)
+    play >> granted(-1) << beat(0, owned=())
+    assert play << Is("completing-rebalance/joining E0 g-1")
+
+
+def test_a_group_that_is_full_says_so() -> None:
+    play = Playbook(joining()) >> refused(e.GROUP_MAX_SIZE_REACHED)
+    play << AnswerJoin(1, e.GROUP_MAX_SIZE_REACHED, member_id="m") << Forget()
+    assert play << Is("absent/absent E0 g-1")
+
+
+@pytest.mark.parametrize("code", [e.GROUP_ID_NOT_FOUND, e.UNSUPPORTED_VERSION])
+def test_a_group_that_cannot_be_converted_is_left_to_the_broker(code: int) -> None:
+    play = Playbook(joining()) >> refused(code) << ForwardJoin(1, e.NAMES[code]) << Forget()
+    assert play << Is("absent/absent E0 g-1")
+
+
+def test_access_to_the_group_is_refused_for_good() -> None:
+    play = Playbook(joining()) >> refused(e.GROUP_AUTHORIZATION_FAILED)
+    play << AnswerJoin(1, e.GROUP_AUTHORIZATION_FAILED, member_id="m") << Is("absent/fatal E0 g-1")
+    assert play >> joins(2) << AnswerJoin(2, e.GROUP_AUTHORIZATION_FAILED, member_id="m")
+
+
+def test_topics_that_may_not_be_described_are_left_out() -> None:
+    play = Playbook(joining(topics=["apples", "bananas"]))
+    play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples", "bananas"))
+    assert play >> TopicsAllowed(names=("apples",)) << beat(0, owned=())
+
+
+def test_topics_that_are_all_allowed_and_yet_refused_are_asked_for_again_later() -> None:
+    play = Playbook(joining())
+    play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples",))
+    play >> TopicsAllowed(names=("apples",))
+    assert play >> wait(500) << beat(0, owned=())
+
+
+def test_a_known_member_that_is_fenced_at_epoch_0_leaves_and_joins_again() -> None:
+    """Brokers 4.0 and 4.1 (KAFKA-19233)."""
+    play = Playbook(joining())
+    play >> refused(e.FENCED_MEMBER_EPOCH) << beat(-1)
+    play >> refused(e.UNKNOWN_MEMBER_ID) << beat(0, owned=())
+    assert play << Is("completing-rebalance/joining E0 g-1")
+
+
+def test_a_fenced_client_that_holds_nothing_and_is_parked_joins_anew_and_never_knows() -> None:
+    play = Playbook(stable(), NOW)
+    play >> joins(6) << beat(2, owned=())
+    play >> refused(e.UNKNOWN_MEMBER_ID) << beat(0, owned=())
+    play >> granted(9, [5]) << DescribeGroup()
+    assert play >> target(9, [5]) << joined(6, 9)
+
+
+def test_a_fenced_client_that_claims_partitions_must_hear_it() -> None:
+    play = Playbook(stable(), NOW)
+    play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
+    play >> refused(e.UNKNOWN_MEMBER_ID) << AnswerJoin(6, e.UNKNOWN_MEMBER_ID, member_id="m")
+    play << Is("absent/fenced E2 g-1")
+    play >> joins(7, owned=[0, 1]) << AnswerJoin(7, e.UNKNOWN_MEMBER_ID, member_id="m") << Forget()
+    assert play << Is("absent/absent E2 g-1")
+
+
+def test_a_fenced_client_without_claims_may_join_under_its_id() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), refused(e.UNKNOWN_MEMBER_ID))
+    assert play >> joins(7) << beat(0, owned=())
+
+
+# --- static members ------------------------------------------------------------------------------------------------
+
+
+def test_a_static_newcomer_takes_over_from_the_registered_member_without_an_epoch() -> None:
+    play = Playbook()
+    play >> joins(member_id="", instance_id="i", predecessor="old")
+    play << beat(-2, member_id="old", instance_id="i")
+    play >> granted(-2) << beat(0, owned=(), member_id="c-1", instance_id="i")
+    assert play
+
+
+def test_an_unreleased_instance_is_released_by_the_id_it_is_registered_under_and_no_client_hears_of_it() -> None:
+    play = Playbook(joining(member_id="", instance_id="i"))
+    play >> refused(e.UNRELEASED_INSTANCE_ID) << FindRegisteredMember("i")
+    play >> RegisteredMemberFound(member_id="old") << beat(-2, member_id="old", instance_id="i")
+    play >> granted(-2) << beat(0, owned=(), member_id="c-1", instance_id="i")
+    assert play
+
+
+def test_an_unreleased_instance_that_nobody_has_any_more_is_asked_for_again() -> None:
+    play = Playbook(joining(member_id="", instance_id="i"))
+    play >> refused(e.UNRELEASED_INSTANCE_ID) << FindRegisteredMember("i")
+    assert play >> RegisteredMemberFound(member_id=None) << beat(0, owned=(), member_id="c-1", instance_id="i")
+
+
+def test_a_registration_that_cannot_be_found_ends_in_a_code_every_client_survives() -> None:
+    play = Playbook(joining(member_id="", instance_id="i"))
+    play >> refused(e.UNRELEASED_INSTANCE_ID) << FindRegisteredMember("i")
+    for _ in range(5):
+        play >> wait(500) << beat(0, owned=(), member_id="c-1", instance_id="i")
+        play >> refused(e.UNRELEASED_INSTANCE_ID) << FindRegisteredMember("i")
+    play >> wait(500) << AnswerJoin(1, e.COORDINATOR_LOAD_IN_PROGRESS, member_id="c-1")
+    play << beat(0, owned=(), member_id="c-1", instance_id="i")
+    assert play
+
+
+def test_a_registration_found_too_late_is_of_no_interest() -> None:
+    assert Playbook(stable(), NOW) >> RegisteredMemberFound(member_id="old") << Is("stable/stable E2 g2")
+
+
+def test_the_old_process_of_an_instance_is_fenced_and_the_new_one_is_not() -> None:
+    play = Playbook(stable(instance_id="i", member_id=""), NOW)
+    play >> InstanceTaken() << Is("absent/fatal E2 g-1")
+    play >> beats(6) << AnswerHeartbeat(6, e.FENCED_INSTANCE_ID)
+    play >> syncs(7) << AnswerSync(7, e.FENCED_INSTANCE_ID)
+    play >> commits(8) << AnswerCommit(8, e.FENCED_INSTANCE_ID)
+    play >> joins(9, member_id="c-1", instance_id="i") << AnswerJoin(9, e.FENCED_INSTANCE_ID, member_id="c-1")
+    assert play >> wait(100_000) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_an_answer_to_the_old_process_changes_nothing() -> None:
+    play = after(Playbook(stable(instance_id="i", member_id=""), NOW), wait(10_000), InstanceTaken())
+    assert play >> granted(3, [0]) << Is("absent/fatal E2 g-1")
+    play = after(Playbook(stable(instance_id="i", member_id=""), NOW), wait(10_000), InstanceTaken())
+    assert play >> LOST << Is("absent/fatal E2 g-1")
+
+
+def test_a_heartbeat_from_before_the_fall_does_not_disturb_the_new_beginning() -> None:
+    """A keep-alive was in flight when the member left and came back."""
+    play = after(Playbook(stable(), NOW), wait(10_000), leaves(), joins(6))
+    play >> refused(e.UNKNOWN_MEMBER_ID) << beat(0, owned=())
+    play = after(Playbook(stable(), NOW), wait(10_000), leaves(), joins(6))
+    play >> granted(2) << beat(0, owned=())
+    assert play
+
+
+def test_rules_ride_with_the_member() -> None:
+    assert msgspec.structs.replace(RULES, park_ms=1) != RULES
+    play = Playbook(rules=msgspec.structs.replace(RULES, park_ms=1))
+    after(play, joins(), granted(2, []))
+    assert play >> wait(1) << joined()

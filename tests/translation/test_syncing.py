@@ -1,0 +1,314 @@
+"""SyncGroup, and the Heartbeats of a client: what is told, refused, held."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import (
+    LEARNED,
+    NOW,
+    RULES,
+    Is,
+    Playbook,
+    after,
+    beat,
+    beats,
+    granted,
+    joined,
+    joining,
+    joins,
+    number,
+    stable,
+    subscription,
+    synced,
+    syncs,
+    target,
+    text,
+    wait,
+)
+from tests.translation.test_happy_path import remembered
+from translation import errors as e
+from translation.actions import AnswerHeartbeat, AnswerSync, DescribeGroup
+from translation.events import (
+    BeatWanted,
+    DeadlinePassed,
+    HandOverPlanned,
+    HeartbeatRequested,
+    HoldInterrupted,
+    MotionSeen,
+    Protocol,
+    SyncRequested,
+    TopicsLearned,
+)
+from translation.heartbeat import TopicPartition
+
+HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)
+PLANNING = msgspec.structs.replace(RULES, plan_ms=300, company_ms=1_000)
+
+
+def generation_told() -> Playbook:
+    return after(Playbook(joining()), granted(2, [0, 1]), LEARNED, target(2, [0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("sync", "code"),
+    [
+        (syncs(2, 1), e.ILLEGAL_GENERATION),
+        (syncs(2, 3), e.ILLEGAL_GENERATION),
+        (syncs(2, protocol_type="connect"), e.INCONSISTENT_GROUP_PROTOCOL),
+        (syncs(2, protocol_name="sticky"), e.INCONSISTENT_GROUP_PROTOCOL),
+        (syncs(2, instance_id="other"), e.FENCED_INSTANCE_ID),
+    ],
+)
+def test_a_wrong_sync_gets_the_code_a_classic_broker_gives(sync: SyncRequested, code: int) -> None:
+    play = generation_told() >> sync << AnswerSync(2, code)
+    assert play << Is("completing-rebalance/stable E2 g2")
+
+
+def test_a_sync_with_the_right_protocol_is_answered() -> None:
+    play = generation_told() >> syncs(2, protocol_type="consumer", protocol_name="range") << synced(2) << remembered()
+    assert play
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 7])
+def test_the_assignment_is_written_at_the_members_own_version_and_never_above_3(version: int) -> None:
+    protocol = Protocol("range", subscription(version=version))
+    play = after(Playbook(joining(protocols=(protocol,))), granted(2, [0, 1]), LEARNED, target(2, [0, 1]))
+    after_sync = play >> syncs()
+    after_sync << synced(2, [0, 1], version=min(version, 3))
+    play.pending.clear()
+    assert play
+
+
+def test_an_empty_assignment_is_well_formed_too() -> None:
+    play = after(Playbook(joining()), granted(2, []), target(2, []))
+    play >> syncs() << synced(2, []) << remembered(())
+    assert play << Is("stable/stable E2 g2")
+
+
+def test_a_repeated_sync_gets_the_same_answer() -> None:
+    play = Playbook(stable(), NOW) >> syncs(6) << synced(6) << remembered(session_ms=100_000)
+    assert play << Is("stable/stable E2 g2")
+
+
+def test_a_sync_during_prepare_rebalance_or_before_the_join_is_answered_asks_for_a_rejoin() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), granted(2, [0]))
+    assert play >> syncs(6) << AnswerSync(6, e.REBALANCE_IN_PROGRESS)
+    assert Playbook(joining()) >> syncs(6, -1) << AnswerSync(6, e.REBALANCE_IN_PROGRESS)
+
+
+def test_a_sync_by_nobody_is_unknown() -> None:
+    assert Playbook() >> syncs() << AnswerSync(2, e.UNKNOWN_MEMBER_ID)
+
+
+def test_partitions_of_a_topic_without_a_name_are_told_when_it_has_one() -> None:
+    play = after(Playbook(joining()), granted(2, [0]), wait(3_000), granted(2))
+    assert play << Is("completing-rebalance/stable E2 g2")
+    play >> syncs() << synced(2, []) << remembered(())
+    assert play << Is("stable/stable E2 g2")
+    assert play >> LEARNED << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_a_deleted_topic_is_never_told_and_nobody_waits_for_its_name() -> None:
+    play = after(Playbook(joining()), granted(2, [0]))
+    play >> target(2, [0])
+    play >> TopicsLearned(names={"a": None, "z": "not ours"}) << joined()
+    play >> syncs() << synced(2, []) << remembered(())
+    assert play << Is("stable/stable E2 g2")
+    assert play.member.names == {"a": None}
+
+
+def test_two_topics_are_told_in_one_assignment() -> None:
+    play = after(Playbook(joining()), granted(2, [0]), LEARNED)
+    both = msgspec.structs.replace(play.member, assigned=play.member.assigned | {TopicPartition("b", 7)})
+    play.member = msgspec.structs.replace(both, names={"a": "apples", "b": "bananas"})
+    play >> target(2, [0])
+    after(play, wait(3_000), granted(2))
+    body = number(2) + text("apples") + number(1) + number(0) + text("bananas") + number(1) + number(7)
+    play >> syncs() << AnswerSync(2, assignment=b"\0\1" + body + number(-1), protocol_name="range")
+    play.pending.clear()
+    assert play
+
+
+# --- Heartbeats ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("beat_sent", "code"),
+    [
+        (beats(3, 1), e.ILLEGAL_GENERATION),
+        (beats(3, 3), e.ILLEGAL_GENERATION),
+        (beats(3, 2, instance_id="other"), e.FENCED_INSTANCE_ID),
+        (beats(3, 2), e.NONE),
+    ],
+)
+def test_a_heartbeat_is_judged_by_generation_and_instance(beat_sent: HeartbeatRequested, code: int) -> None:
+    assert Playbook(stable(), NOW) >> beat_sent << AnswerHeartbeat(3, code)
+
+
+def test_a_heartbeat_by_nobody_is_unknown() -> None:
+    assert Playbook() >> beats() << AnswerHeartbeat(3, e.UNKNOWN_MEMBER_ID)
+
+
+def test_a_heartbeat_while_completing_is_answered_none_even_under_the_old_generation_of_a_parked_join() -> None:
+    """sarama beats on under the old generation while its handlers drain; Java beats while SyncGroup is pending."""
+    play = generation_told() >> beats() << AnswerHeartbeat(3)
+    assert play
+    play = after(Playbook(stable(), NOW), joins(6)) >> beats() << AnswerHeartbeat(3)
+    assert play
+
+
+def rhythmic(rules: object = HOLDING, gap_ms: int = 3_000) -> Playbook:
+    """A client that has beaten twice: its rhythm is known."""
+    play = Playbook(stable(rules=rules), NOW)  # type: ignore[arg-type]
+    return after(play, beats(), wait(gap_ms), beats())
+
+
+def test_the_first_two_heartbeats_are_not_held_for_nobody_knows_the_rhythm_yet() -> None:
+    play = Playbook(stable(rules=HOLDING), NOW)
+    play >> beats(3) << AnswerHeartbeat(3)
+    play >> wait(3_000)
+    assert play >> beats(4) << AnswerHeartbeat(4)
+
+
+def test_a_held_heartbeat_is_answered_well_before_the_next_one_is_due() -> None:
+    play = rhythmic() >> wait(3_000)
+    play >> beats(5)
+    play >> wait(2_399)
+    assert play >> wait(1) << AnswerHeartbeat(5)
+
+
+def test_holding_takes_a_small_part_of_the_session_only() -> None:
+    play = rhythmic()
+    contract = msgspec.structs.replace(play.member.contract, session_timeout_ms=10_000)
+    play.member = msgspec.structs.replace(play.member, contract=contract)
+    play >> beats(5)
+    play >> wait(999)
+    assert play >> wait(1) << AnswerHeartbeat(5)
+
+
+def test_one_early_beat_shortens_the_rhythm_only_a_little_and_a_late_one_never_lengthens_it() -> None:
+    play = after(rhythmic(), wait(100), beats(5), HoldInterrupted(request=5))
+    assert play.member.beat_ms == 2_400
+    after(play, wait(9_000), beats(6))
+    assert play.member.beat_ms == 2_400
+
+
+def test_a_held_heartbeat_brings_the_news_at_once() -> None:
+    play = rhythmic() >> beats(5)
+    play >> BeatWanted() << beat(2)
+    play >> granted(2, [0]) << AnswerHeartbeat(5, e.REBALANCE_IN_PROGRESS)
+    assert play << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_another_request_on_its_connection_releases_a_held_heartbeat() -> None:
+    play = rhythmic() >> beats(5)
+    play >> HoldInterrupted(request=4)
+    assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5)
+
+
+def test_a_second_heartbeat_and_a_join_release_the_one_that_is_held() -> None:
+    play = rhythmic() >> beats(5)
+    play >> beats(6) << AnswerHeartbeat(5)
+    assert play >> joins(7, owned=[0, 1]) << AnswerHeartbeat(6) << beat(2, owned=[0, 1])
+
+
+# --- silence, company, hand-over --------------------------------------------------------------------------------------
+
+
+def changed(*assigned: int, epoch: int = 2) -> Playbook:
+    play = Playbook(stable(rules=PLANNING), NOW)
+    return after(play, wait(10_000), granted(epoch, assigned))
+
+
+def test_new_partitions_wait_for_company_and_are_told_together() -> None:
+    play = changed(0, 1, 2, epoch=3) << Is("stable/reconciling E3 g2")
+    play >> BeatWanted() << beat(3)
+    play >> granted(3, [0, 1, 2, 3])
+    assert play >> wait(999) << Is("stable/reconciling E3 g2")
+    assert play >> wait(1) << Is("prepare-rebalance/reconciling E3 g2")
+
+
+def test_new_partitions_that_are_taken_back_before_they_were_told_are_let_go_in_silence() -> None:
+    play = changed(0, 1, 2, epoch=3) >> BeatWanted() << beat(3)
+    play >> granted(3, [0, 1]) << beat(3, owned=[0, 1]) << Is("stable/acknowledging E3 g2")
+    play >> granted(4, [0, 1]) << Is("stable/stable E4 g2")
+    assert play.member.rejoin_at is None
+
+
+def test_a_revocation_waits_a_moment_for_the_group_to_say_when_the_receiver_can_take() -> None:
+    play = Playbook(stable(rules=PLANNING), NOW) >> wait(10_000) << beat(2)
+    play >> granted(2, [0]) << DescribeGroup() << Is("stable/reconciling E2 g2")
+    assert play >> wait(299)
+    assert play >> wait(1) << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_a_revocation_is_told_when_the_receiver_can_take() -> None:
+    play = changed(0) >> HandOverPlanned(at=32_500)
+    play >> wait(2_499) << Is("stable/reconciling E2 g2")
+    assert play >> wait(1) << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_a_hand_over_is_never_planned_beyond_half_the_rebalance_timeout() -> None:
+    play = changed(0) >> HandOverPlanned(at=99_999_999)
+    assert play.member.rejoin_at == 30_000 + 30_000
+
+
+def test_a_plan_for_nothing_is_ignored() -> None:
+    assert Playbook(stable(), NOW) >> HandOverPlanned(at=99) << Is("stable/stable E2 g2")
+    assert changed(0, 1, 2, epoch=3) >> HandOverPlanned(at=0) << Is("stable/reconciling E3 g2")
+
+
+def test_a_revocation_joins_an_addition_that_was_waiting_for_company() -> None:
+    play = changed(0, 1, 2, epoch=3) >> BeatWanted() << beat(3)
+    play >> granted(3, [0, 2]) << DescribeGroup()
+    assert play >> wait(300) << Is("prepare-rebalance/reconciling E3 g2")
+
+
+def test_a_rebalance_nobody_has_heard_of_is_called_off() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), granted(3, [0, 1, 2]))
+    play >> BeatWanted() << beat(3)
+    play >> granted(3, [0, 1]) << beat(3, owned=[0, 1])
+    play >> granted(3, [0, 1]) << Is("stable/stable E3 g2")
+    assert play >> beats() << AnswerHeartbeat(3)
+
+
+def test_a_rebalance_the_client_has_heard_of_is_not_called_off() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), granted(3, [0, 1, 2]), beats())
+    after(play, BeatWanted(), granted(3, [0, 1]), granted(3, [0, 1]))
+    assert play << Is("prepare-rebalance/stable E3 g2")
+    assert play >> beats() << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
+
+
+def test_what_was_granted_and_taken_back_before_the_sync_is_let_go_in_silence() -> None:
+    play = generation_told() >> BeatWanted() << beat(2)
+    play >> granted(2, [0]) << beat(2, owned=())
+    play >> granted(3, [0])
+    assert play >> syncs() << synced(2, [0]) << remembered((0,))
+
+
+# --- watch ---------------------------------------------------------------------------------------------------------
+
+
+def test_after_a_sign_of_motion_the_coordinator_is_asked_often_and_then_as_before() -> None:
+    play = Playbook(stable(), NOW)
+    play >> MotionSeen(until=NOW + 500)
+    for _ in range(3):
+        play >> wait(200) << beat(2)
+        play >> granted(2)
+    play >> wait(4_999)
+    assert play >> wait(1) << beat(2)
+
+
+def test_motion_and_wishes_do_not_hurry_who_is_absent_or_due_anyway() -> None:
+    assert Playbook() >> MotionSeen(until=99) >> BeatWanted() << Is("absent/absent E0 g-1")
+    due = Playbook(stable(), 29_950) >> MotionSeen(until=40_000)
+    assert due >> wait(50) << beat(2)
+    in_flight = after(Playbook(stable(), NOW), wait(10_000)) >> MotionSeen(until=40_000)
+    assert in_flight >> granted(2) >> wait(200) << beat(2)
+
+
+def test_waking_early_does_nothing() -> None:
+    play = Playbook(stable(), NOW) >> DeadlinePassed()
+    assert play.member == stable()

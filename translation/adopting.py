@@ -1,0 +1,61 @@
+"""How a member comes to be here that began elsewhere: before a restart of this proxy, or at another one.
+
+With a journal entry we know what the client was told, and it notices nothing. Without one it is asked to rejoin, once;
+until then it may hold whatever the coordinator grants it.
+"""
+
+from __future__ import annotations
+
+from translation.assignors import server_assignor
+from translation.errors import ImpossibleStory
+from translation.events import JournalEntry, MemberAdopted
+from translation.member import Contract
+from translation.rules import Rules
+from translation.states import Phase, Standing
+from translation.turn import Turn
+
+
+def member_adopted(turn: Turn, event: MemberAdopted) -> None:
+    """The described epoch may lag behind an answer that was lost with the last owner: so the first heartbeat says all.
+
+    A static member that had left for a while (epoch -2) joins again under its id, and gets back what it had.
+    """
+    if turn.member.phase is not Phase.ABSENT:
+        raise ImpossibleStory(f"{event.member_id} adopted twice")
+    assigned = frozenset(event.assigned)
+    journal = event.journal
+    told = frozenset(journal.told) if journal else assigned
+    contract = _contract(event, journal, turn.member.rules)
+    turn.becomes(
+        member_id=event.member_id,
+        instance_id=event.instance_id,
+        client_id=event.client_id,
+        contract=contract,
+        phase=Phase.STABLE if journal else Phase.PREPARE_REBALANCE,
+        standing=Standing.STABLE if event.member_epoch > 0 else Standing.JOINING,
+        generation=journal.generation if journal else -1,
+        told=told,
+        owned=told | assigned if journal is None else told,
+        assigned=assigned,
+        epoch=max(event.member_epoch, 0),
+        lost=True,
+        heard_at=turn.now,
+        changed_at=turn.now,
+        heartbeat_at=turn.now,
+        rebalance_by=None if journal else turn.now + contract.rebalance_timeout_ms,
+    )
+
+
+def _contract(event: MemberAdopted, journal: JournalEntry | None, rules: Rules) -> Contract:
+    topics = tuple(sorted(event.subscribed_topics))
+    if journal is None:
+        return Contract(topics=topics, rack_id=event.rack_id)
+    return Contract(
+        session_timeout_ms=journal.session_timeout_ms,
+        rebalance_timeout_ms=journal.rebalance_timeout_ms,
+        protocol_name=journal.protocol_name,
+        subscription_version=journal.subscription_version,
+        topics=topics,
+        rack_id=event.rack_id,
+        assignor=server_assignor(journal.protocol_name, rules),
+    )

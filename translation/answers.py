@@ -1,0 +1,201 @@
+"""What the coordinator's answer means: an epoch, an assignment, a refusal, or silence.
+
+An assignment is complete: what it lacks is taken away. If the client may hold some of that, the client must let go
+first (a rejoin). If not - it was granted but never told - we let go for it, and it hears nothing.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from translation import errors as e
+from translation.actions import FindRegisteredMember, ForwardJoin, LearnAllowedTopics, LearnTopics
+from translation.committing import send_waiting
+from translation.departing import condemn, depart, fence, vanish
+from translation.events import CoordinatorAnswered
+from translation.heartbeat import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer
+from translation.heartbeats import hurry, pace_ms, restates
+from translation.member import NOTHING, Member, Unseat
+from translation.refusals import LOST, Refusal, Then, refusal
+from translation.states import Phase, Standing
+from translation.turn import Turn
+from translation.waiting import answer_leaves, refuse_all, refuse_parked
+
+OVER = frozenset({Standing.ABSENT, Standing.FENCED, Standing.FATAL})
+
+
+def coordinator_answered(turn: Turn, event: CoordinatorAnswered) -> None:
+    sent = _landed(turn)
+    answer = event.answer
+    if turn.member.standing in OVER:
+        return None
+    if answer.error_code and not _is_no_surprise(turn.member, sent, answer.error_code):
+        return _refused(turn, sent, answer.error_code)
+    if sent.member_epoch < JOIN_EPOCH:
+        return _gone(turn)
+    if turn.member.unseat is not None or _is_before_join(turn.member, sent):
+        return hurry(turn)
+    return _granted(turn, sent, answer)
+
+
+def _landed(turn: Turn) -> GroupHeartbeat:
+    sent = turn.member.in_flight
+    if sent is None:
+        raise e.ImpossibleStory("an answer, and no heartbeat in flight")
+    turn.becomes(in_flight=None)
+    return sent
+
+
+def _is_no_surprise(member: Member, sent: GroupHeartbeat, code: int) -> bool:
+    """Whoever leaves is content with any word that it is gone, and no word to an older self matters now."""
+    superseded = sent.member_epoch < JOIN_EPOCH or member.unseat is not None or _is_before_join(member, sent)
+    return superseded and refusal(code).then is not Then.RETRY
+
+
+def _is_before_join(member: Member, sent: GroupHeartbeat) -> bool:
+    return member.standing is Standing.JOINING and sent.member_epoch != JOIN_EPOCH
+
+
+def _gone(turn: Turn) -> None:
+    """A leave was heard. It was the member's own, or it has made room for this one to join."""
+    if turn.member.standing is Standing.LEAVING:
+        answer_leaves(turn, e.NONE)
+        return vanish(turn)
+    turn.becomes(unseat=None, cut=False)
+    return hurry(turn)
+
+
+# --- granted -------------------------------------------------------------------------------------------------------
+
+
+def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> None:
+    before = turn.member
+    assigned = before.assigned if answer.assignment is None else frozenset(answer.assignment)
+    if (answer.member_epoch, assigned) != (before.epoch, before.assigned):
+        turn.becomes(changed_at=turn.now, settled=False)
+    turn.becomes(
+        epoch=answer.member_epoch,
+        assigned=assigned,
+        interval_ms=answer.heartbeat_interval_ms,
+        lost=False,
+        cut=False,
+        standing=_standing_after(before, sent),
+    )
+    _let_go_unseen(turn, before, sent)
+    _beat_on(turn)
+    if turn.member.unnamed:
+        turn.order(LearnTopics(tuple(sorted(turn.member.unnamed))))
+    send_waiting(turn)
+
+
+def _standing_after(member: Member, sent: GroupHeartbeat) -> Standing:
+    """What was said may be out of date already: then it must be said again."""
+    if not member.is_waited_for:
+        return member.standing
+    return Standing.STABLE if restates(member, sent) else Standing.ACKNOWLEDGING
+
+
+def _let_go_unseen(turn: Turn, before: Member, sent: GroupHeartbeat) -> None:
+    """Partitions taken back that the client never heard of. The coordinator waits for a word that they are free."""
+    member = turn.member
+    taken = before.assigned - member.assigned
+    if sent.owned is None and taken and not member.losses:
+        turn.becomes(standing=Standing.ACKNOWLEDGING)
+
+
+def _beat_on(turn: Turn) -> None:
+    due_now = turn.member.is_waited_for
+    turn.becomes(heartbeat_at=turn.now if due_now else turn.now + pace_ms(turn.member, turn.now))
+
+
+# --- refused -------------------------------------------------------------------------------------------------------
+
+
+def _refused(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
+    turn.because(f"refused: {e.NAMES.get(code, code)}")
+    if code == e.INVALID_REQUEST:
+        raise e.OurMistake(f"the coordinator calls this invalid: {sent}")
+    told = refusal(code)
+    match told.then:
+        case Then.RETRY:
+            _try_later(turn, told)
+        case Then.FENCED:
+            _fenced(turn, sent, code)
+        case Then.FATAL:
+            condemn(turn, code)
+        case Then.REFUSED:
+            vanish(turn, told)
+        case Then.PASS_THROUGH:
+            _pass_through(turn, sent, code)
+        case Then.NO_ASSIGNOR:
+            _ask_differently(turn, assignor=None)
+            hurry(turn)
+        case Then.RELEASE:
+            turn.order(FindRegisteredMember(sent.instance_id or ""))
+            _wait_inside(turn)
+        case Then.FILTER:
+            turn.order(LearnAllowedTopics(turn.member.contract.topics))
+            _wait_inside(turn)
+
+
+def _ask_differently(turn: Turn, **changes: object) -> None:
+    turn.becomes(contract=msgspec.structs.replace(turn.member.contract, **changes))
+
+
+def _wait_inside(turn: Turn) -> None:
+    turn.becomes(heartbeat_at=turn.now + turn.member.rules.retry_ms)
+
+
+def _try_later(turn: Turn, told: Refusal) -> None:
+    """The member stands. Who waits is told to look for the coordinator, and looks for it through us."""
+    member = turn.member
+    turn.becomes(cut=True, heartbeat_at=turn.now + member.rules.retry_ms)
+    if member.standing is Standing.LEAVING:
+        return _leave_later(turn)
+    if member.standing is Standing.JOINING and member.parked and not member.parked.knows_id:
+        # It cannot come back under an id it has never heard, so nobody would ever use this member.
+        refuse_parked(turn, told.join)
+        return depart(turn)
+    return refuse_all(turn, told)
+
+
+def _leave_later(turn: Turn) -> None:
+    """The client need not wait for a coordinator that cannot be reached, and after a session nobody need."""
+    answer_leaves(turn, e.NONE)
+    if turn.now >= turn.member.heard_at + turn.member.contract.session_timeout_ms:
+        vanish(turn)
+
+
+def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
+    """Fenced, or forgotten. A client that holds nothing and is parked need not know: it joins anew.
+
+    FENCED_MEMBER_EPOCH means that the coordinator still has a member of this id, at another epoch. Brokers before 4.2
+    say so to epoch 0 too (KAFKA-19233). That one must go first.
+    """
+    member = turn.member
+    if sent.member_epoch != JOIN_EPOCH and (member.parked is None or member.owned):
+        return fence(turn, code)
+    epoch = STATIC_LEAVE_EPOCH if member.instance_id else LEAVE_EPOCH
+    unseat = Unseat(member.member_id, epoch) if code == e.FENCED_MEMBER_EPOCH else None
+    turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, assigned=NOTHING, told=NOTHING, lost=False)
+    return hurry(turn) if unseat or sent.member_epoch != JOIN_EPOCH else _wait_inside(turn)
+
+
+def _pass_through(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
+    """The group is a classic one, or the cluster knows no other: better no translation than no membership."""
+    member = turn.member
+    if sent.member_epoch != JOIN_EPOCH or member.phase is not Phase.COMPLETING_REBALANCE:
+        return _fenced(turn, sent, code) if sent.member_epoch != JOIN_EPOCH else fence(turn, code)
+    for request in member.parked.requests if member.parked else ():
+        turn.order(ForwardJoin(request, e.NAMES[code]))
+    turn.becomes(parked=None)
+    return vanish(turn)
+
+
+def coordinator_lost(turn: Turn) -> None:
+    """It may have been heard. What follows must be true in both cases: say all again (the lost-response rule)."""
+    sent = _landed(turn)
+    if turn.member.standing in OVER:
+        return
+    turn.becomes(lost=turn.member.lost or sent.member_epoch >= JOIN_EPOCH)
+    _try_later(turn, LOST)

@@ -1,0 +1,97 @@
+"""What time asks for. Every step ends here, whatever it began with: what has become due is done, in this order."""
+
+from __future__ import annotations
+
+from translation.actions import DescribeGroup, Forget
+from translation.beating import ask_to_rejoin, release_held
+from translation.departing import depart
+from translation.heartbeats import send_when_due
+from translation.joining import answer_ripe_join
+from translation.member import Member
+from translation.states import Phase, Standing
+from translation.turn import Turn
+
+
+def attend(turn: Turn) -> None:
+    _end_session(turn)
+    _end_rebalance(turn)
+    settle_standing(turn)
+    _plan_rejoin(turn)
+    answer_ripe_join(turn)
+    settle_standing(turn)
+    release_held(turn)
+    _describe(turn)
+    send_when_due(turn)
+
+
+def _end_session(turn: Turn) -> None:
+    """A silent client is given up. Another proxy may have it by now: it is given a moment to say so."""
+    member = turn.member
+    ends_at = member.session_ends_at
+    if ends_at is None or turn.now < ends_at:
+        return
+    if member.phase is Phase.ABSENT:
+        turn.becomes(standing=Standing.ABSENT)
+        turn.order(Forget())
+    elif member.farewell_at is None and member.rules.farewell_ms:
+        turn.becomes(farewell_at=turn.now + member.rules.farewell_ms)
+        turn.order(DescribeGroup())
+    elif turn.now >= (member.farewell_at or 0):
+        turn.because("session ended")
+        depart(turn)
+
+
+def _end_rebalance(turn: Turn) -> None:
+    """A client that was to join or to sync has not, in its own rebalance timeout: it is out, as it would be anywhere."""
+    if turn.member.rebalance_by is not None and turn.now >= turn.member.rebalance_by:
+        turn.because("rebalance timeout")
+        depart(turn)
+
+
+def settle_standing(turn: Turn) -> None:
+    """Stable or reconciling is not decided but seen: is what is assigned what the client has?"""
+    member = turn.member
+    if member.standing in (Standing.STABLE, Standing.RECONCILING):
+        turn.becomes(standing=Standing.RECONCILING if _is_owed(member) else Standing.STABLE)
+
+
+def _is_owed(member: Member) -> bool:
+    if member.phase is Phase.COMPLETING_REBALANCE:
+        return bool(member.losses)
+    return bool(member.losses or member.gains)
+
+
+def _plan_rejoin(turn: Turn) -> None:
+    """Silence is the rule: the client is asked to rejoin for losses and gains, and called off if both have gone."""
+    member = turn.member
+    if member.phase is Phase.PREPARE_REBALANCE and not member.asked and not _is_owed(member) and member.generation >= 0:
+        turn.becomes(phase=Phase.STABLE, rebalance_by=None)
+    elif member.phase is Phase.STABLE:
+        _plan(turn, member)
+
+
+def _plan(turn: Turn, member: Member) -> None:
+    if not _is_owed(member):
+        if member.rejoin_at is not None:
+            turn.becomes(rejoin_at=None)
+        return
+    if member.rejoin_at is None or (member.losses and not turn.before.losses):
+        wait_ms = member.rules.plan_ms if member.losses else member.rules.company_ms
+        turn.becomes(rejoin_at=turn.now + wait_ms)
+        if member.losses and wait_ms:
+            turn.order(DescribeGroup())
+    rejoin_at = turn.member.rejoin_at
+    if rejoin_at is not None and turn.now >= rejoin_at:
+        turn.because("partitions to give up" if member.losses else "new partitions to take")
+        ask_to_rejoin(turn)
+
+
+def _describe(turn: Turn) -> None:
+    """Who is parked and may expect more asks how the group stands, about as often as it beats."""
+    member = turn.member
+    if member.parked is None or member.is_waited_for or member.settled or member.blind:
+        if member.describe_at is not None:
+            turn.becomes(describe_at=None)
+    elif member.describe_at is None or turn.now >= member.describe_at:
+        turn.becomes(describe_at=turn.now + member.rules.poll_ms)
+        turn.order(DescribeGroup())

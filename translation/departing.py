@@ -1,0 +1,65 @@
+"""How a member ends: by leaving, by being fenced, by the sentence that it shall never come back, or by fading away."""
+
+from __future__ import annotations
+
+from translation import errors as e
+from translation.actions import Forget
+from translation.heartbeat import LEAVE_EPOCH
+from translation.member import NOTHING, Unseat
+from translation.refusals import LOST, Refusal, refusal
+from translation.states import Phase, Standing
+from translation.turn import Turn
+from translation.waiting import answer_held, answer_leaves, refuse_all, refuse_commits, refuse_parked
+
+
+def depart(turn: Turn, epoch: int = LEAVE_EPOCH, heartbeat_error: int = e.UNKNOWN_MEMBER_ID) -> None:
+    """Leave the group upstream. The client has let go, or will be told that it is unknown."""
+    refuse_parked(turn, e.UNKNOWN_MEMBER_ID)
+    answer_held(turn, heartbeat_error)
+    refuse_commits(turn, e.UNKNOWN_MEMBER_ID)
+    _end(turn, Standing.LEAVING)
+    turn.becomes(unseat=Unseat(turn.member.member_id, epoch), heartbeat_at=turn.now)
+
+
+def fence(turn: Turn, code: int) -> None:
+    """The coordinator has forgotten the member. The client must hear it: its partitions may be elsewhere already."""
+    told = refusal(code)
+    refuse_all(turn, told)
+    _end(turn, Standing.FENCED)
+    turn.becomes(verdict=told.heartbeat)
+
+
+def condemn(turn: Turn, code: int) -> None:
+    """Never again. The member is kept, to tell whoever still speaks in its name."""
+    refuse_all(turn, refusal(code))
+    _end(turn, Standing.FATAL)
+    turn.becomes(verdict=code)
+
+
+def vanish(turn: Turn, told: Refusal = LOST) -> None:
+    """Be no more, without a word to the coordinator."""
+    refuse_all(turn, told)
+    answer_leaves(turn, e.NONE)
+    _end(turn, Standing.ABSENT)
+    turn.order(Forget())
+
+
+def _end(turn: Turn, standing: Standing) -> None:
+    """No client any more: nothing is owned, told or awaited."""
+    turn.becomes(
+        phase=Phase.ABSENT,
+        standing=standing,
+        generation=-1,
+        told=NOTHING,
+        owned=NOTHING,
+        assigned=NOTHING,
+        asked=False,
+        unseat=None,
+        lost=False,
+        heartbeat_at=None,
+        describe_at=None,
+        rejoin_at=None,
+        rebalance_by=None,
+        farewell_at=None,
+        beat_seen_at=None,
+    )

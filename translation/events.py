@@ -1,0 +1,247 @@
+"""Facts that a member can be told: the whole of what `step` understands, in the past tense.
+
+`request` is the host's own number for a client's request: the answer carries it back. Every event can be written as
+JSON and read again (`encode`, `decode`); a recorded list of (now, event) replays through `step` to the same
+transitions.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from translation.heartbeat import GroupHeartbeatAnswer, TopicPartition
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """The common ground of all events."""
+
+
+class Protocol(msgspec.Struct, frozen=True):
+    """One assignor a client offers in JoinGroup, with its embedded subscription as the bytes it sent."""
+
+    name: str
+    metadata: bytes
+
+
+# --- what the client did -------------------------------------------------------------------------------------------
+
+
+class JoinRequested(Event, frozen=True, kw_only=True):
+    """JoinGroup. `fresh_id` is an id nobody has: `<client id>-<uuid>`, drawn by the host.
+
+    `predecessor` is the member id registered for this instance id, where the host knows one: it is released first.
+    JoinGroup v0 has no rebalance timeout: the host puts the session timeout there.
+    """
+
+    request: int
+    version: int
+    member_id: str
+    protocols: tuple[Protocol, ...]
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    fresh_id: str = ""
+    protocol_type: str = "consumer"
+    instance_id: str | None = None
+    predecessor: str | None = None
+    client_id: str = ""
+    reason: str | None = None
+
+
+class SyncRequested(Event, frozen=True, kw_only=True):
+    """SyncGroup. The assignments that a client may send along are nobody's business."""
+
+    request: int
+    generation: int
+    instance_id: str | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+
+
+class HeartbeatRequested(Event, frozen=True, kw_only=True):
+    request: int
+    generation: int
+    instance_id: str | None = None
+
+
+class LeaveRequested(Event, frozen=True, kw_only=True):
+    """This member in a LeaveGroup, be it by member id or, for a static one, by instance id."""
+
+    request: int
+    instance_id: str | None = None
+    reason: str | None = None
+
+
+class CommitRequested(Event, frozen=True, kw_only=True):
+    """OffsetCommit or TxnOffsetCommit in this member's name. `partitions` (topic name, partition): None if unread."""
+
+    request: int
+    generation: int
+    instance_id: str | None = None
+    partitions: tuple[tuple[str, int], ...] | None = None
+
+
+class HoldInterrupted(Event, frozen=True, kw_only=True):
+    """Another request arrived on the connection whose Heartbeat (this request) is held: answers keep their order."""
+
+    request: int
+
+
+# --- what became of our own requests -------------------------------------------------------------------------------
+
+
+class CoordinatorAnswered(Event, frozen=True, kw_only=True):
+    """The answer to the one heartbeat in flight."""
+
+    answer: GroupHeartbeatAnswer
+
+
+class CoordinatorLost(Event, frozen=True, kw_only=True):
+    """The heartbeat in flight will never be answered, or could not be sent. It may have been heard or not."""
+
+
+class CommitAnswered(Event, frozen=True, kw_only=True):
+    """The coordinator's word on a commit: its first error that is about the member, else NONE."""
+
+    request: int
+    error_code: int = 0
+
+
+class CommitLost(Event, frozen=True, kw_only=True):
+    request: int
+
+
+class TopicsLearned(Event, frozen=True, kw_only=True):
+    """Names by topic id. None: there is no such topic (any more)."""
+
+    names: dict[str, str | None]
+
+
+class TopicsAllowed(Event, frozen=True, kw_only=True):
+    """Those of the subscribed topics that the client's principal may describe."""
+
+    names: tuple[str, ...]
+
+
+class TargetLearned(Event, frozen=True, kw_only=True):
+    """What ConsumerGroupDescribe says of this member. Committed state: it may lag a little behind the answers."""
+
+    group_epoch: int
+    assignment_epoch: int
+    member_epoch: int
+    target: tuple[TopicPartition, ...]
+
+
+class TargetUnknown(Event, frozen=True, kw_only=True):
+    """The group could not be described (not allowed, not offered)."""
+
+
+class RegisteredMemberFound(Event, frozen=True, kw_only=True):
+    """Who holds this member's instance id at the coordinator: None if nobody does."""
+
+    member_id: str | None
+
+
+# --- what the group and the proxy know -----------------------------------------------------------------------------
+
+
+class MotionSeen(Event, frozen=True, kw_only=True):
+    """The group moves: look at the coordinator often until then."""
+
+    until: int
+
+
+class BeatWanted(Event, frozen=True, kw_only=True):
+    """The coordinator has something for this member that a heartbeat would fetch."""
+
+
+class HandOverPlanned(Event, frozen=True, kw_only=True):
+    """Partitions this member must give up can be taken at `at`: the client should be asked then, and not before."""
+
+    at: int
+
+
+class InstanceTaken(Event, frozen=True, kw_only=True):
+    """Another process joined with this member's instance id. The classic contract: the old one is fenced."""
+
+
+class SeenElsewhere(Event, frozen=True, kw_only=True):
+    """Another proxy speaks for this member now."""
+
+
+class MemberAdopted(Event, frozen=True, kw_only=True):
+    """The member is known to the coordinator but not to this proxy (restart, or the client came from another proxy).
+
+    The first half is from ConsumerGroupDescribe. `journal` is what this proxy wrote down when it last told the client
+    something; without it nobody knows what the client was told, and it must rejoin once.
+    """
+
+    member_id: str
+    member_epoch: int
+    assigned: tuple[TopicPartition, ...]
+    subscribed_topics: tuple[str, ...]
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    journal: JournalEntry | None = None
+
+
+class ProxyStopping(Event, frozen=True, kw_only=True):
+    """The proxy goes: waiting requests are answered; `leaving` says whether members leave too."""
+
+    leaving: bool = False
+
+
+class DeadlinePassed(Event, frozen=True, kw_only=True):
+    """`member.wake_at` has come."""
+
+
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proxy must remember of a member to carry on after a restart: what it told the client."""
+
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    generation: int
+    told: tuple[TopicPartition, ...]
+    protocol_name: str
+    subscription_version: int
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+
+
+ClientEvent = JoinRequested | SyncRequested | HeartbeatRequested | LeaveRequested | CommitRequested
+
+WorldEvent = (
+    HoldInterrupted
+    | CoordinatorAnswered
+    | CoordinatorLost
+    | CommitAnswered
+    | CommitLost
+    | TopicsLearned
+    | TopicsAllowed
+    | TargetLearned
+    | TargetUnknown
+    | RegisteredMemberFound
+    | MotionSeen
+    | BeatWanted
+    | HandOverPlanned
+    | InstanceTaken
+    | SeenElsewhere
+    | MemberAdopted
+    | ProxyStopping
+    | DeadlinePassed
+)
+
+AnyEvent = ClientEvent | WorldEvent
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(AnyEvent)
+
+
+def encode(event: AnyEvent) -> bytes:
+    return _encoder.encode(event)
+
+
+def decode(line: bytes) -> AnyEvent:
+    event: AnyEvent = _decoder.decode(line)
+    return event

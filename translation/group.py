@@ -1,0 +1,136 @@
+"""What the members of one group that live behind one proxy know together, as pure as a member is.
+
+`group_step(group, fact, now) -> (group, orders)`. A group learns from the transitions of its own members, from the
+heartbeats of native members that pass through the proxy, and from descriptions of the group (ConsumerGroupDescribe).
+It says when to look closely (motion.py), and when partitions can change hands (handover.py).
+
+How to host it: one `Group` per group id; feed each Transition as `MemberChanged`, each member's DescribeGroup order as
+`DescriptionWanted`, each native heartbeat as `NativeBeat`; perform `Describe` (one ConsumerGroupDescribe on any of the
+members' connections, answered by `Described` or `DescriptionFailed`) and `Tell` (feed that event to that member); sleep
+until `group.wake_at` and feed `TimePassed`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from translation.events import WorldEvent
+from translation.heartbeat import TopicPartition
+from translation.member import NOTHING, Partitions
+from translation.rules import Pacing
+from translation.transition import Transition
+
+# --- facts ---------------------------------------------------------------------------------------------------------
+
+
+class GroupFact(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """The common ground of all that a group can be told."""
+
+
+class MemberChanged(GroupFact, frozen=True, kw_only=True):
+    transition: Transition
+
+
+class NativeBeat(GroupFact, frozen=True, kw_only=True):
+    """A native member's heartbeat passed through the proxy and was answered without an error."""
+
+    member_id: str
+    epoch_sent: int
+    epoch_answered: int
+
+
+class DescriptionWanted(GroupFact, frozen=True, kw_only=True):
+    member_id: str
+
+
+class DescribedMember(msgspec.Struct, frozen=True, kw_only=True):
+    member_id: str
+    epoch: int
+    assigned: tuple[TopicPartition, ...]
+    target: tuple[TopicPartition, ...]
+
+
+class Described(GroupFact, frozen=True, kw_only=True):
+    """A ConsumerGroupDescribe answer."""
+
+    group_epoch: int
+    assignment_epoch: int
+    members: tuple[DescribedMember, ...]
+
+
+class DescriptionFailed(GroupFact, frozen=True, kw_only=True):
+    """The group cannot be described. `for_good`: not allowed or not offered, rather than lost on the way."""
+
+    for_good: bool
+
+
+class TimePassed(GroupFact, frozen=True, kw_only=True):
+    """`group.wake_at` has come."""
+
+
+AnyGroupFact = MemberChanged | NativeBeat | DescriptionWanted | Described | DescriptionFailed | TimePassed
+
+# --- orders --------------------------------------------------------------------------------------------------------
+
+
+class Describe(msgspec.Struct, frozen=True, tag=True):
+    """Ask the coordinator for a description of the group, once for all who want it."""
+
+
+class Tell(msgspec.Struct, frozen=True, tag=True):
+    """Feed this event to this member."""
+
+    member_id: str
+    event: WorldEvent
+
+
+GroupOrder = Describe | Tell
+
+# --- the group -----------------------------------------------------------------------------------------------------
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of one member. *Local*: a legacy member of this proxy. *Passing*: a native one that goes through."""
+
+    epoch: int = 0
+    local: bool = False
+    passing: bool = False
+    beat_at: int | None = None  # a direct native member: when it was last seen to have beaten
+    losses: Partitions = NOTHING  # a local one: what its client must give up
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    group_id: str
+    pacing: Pacing = Pacing()
+    members: dict[str, Known] = {}
+    moving_until: int = 0
+    quiet_until: int = 0  # the grace after a leave: nobody is hurried before
+    told_until: int = 0  # how far the members have been told of motion
+    wishers: frozenset[str] = frozenset()
+    asked_at: int | None = None  # a description is on its way since then
+    described_at: int | None = None
+    describe_at: int | None = None
+
+    def is_moving(self, now: int) -> bool:
+        return now < self.moving_until
+
+    @property
+    def locals(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name, known in self.members.items() if known.local))
+
+    @property
+    def is_watched(self) -> bool:
+        """One description is cheaper than the heartbeats of so many."""
+        return len(self.locals) > self.pacing.describe_from
+
+    @property
+    def wake_at(self) -> int | None:
+        grace = self.quiet_until if self.told_until < self.moving_until else None
+        return min((t for t in (grace, self.describe_at) if t is not None), default=None)
+
+
+def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:
+    """The heartbeat interval told to a native member that passes through. It obeys: measured, a group whose natives
+    are paced converges in a fraction of a second. Never slower than the coordinator wishes."""
+    paced_ms = group.pacing.native_moving_ms if group.is_moving(now) else group.pacing.native_quiet_ms
+    return min(paced_ms, interval_ms) if paced_ms else interval_ms

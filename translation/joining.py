@@ -1,0 +1,182 @@
+"""How a JoinGroup is answered: refused, parked, handed to the broker, or answered with a generation.
+
+A JoinGroup is parked because a legacy client can only be told an assignment as a whole, and pays for each telling: an
+eager one drops everything, a cooperative one takes a round. The coordinator grants piece by piece. So the answer waits
+until a description of the group says that the assignment is whole, bounded by `Rules.park_ms`.
+"""
+
+from __future__ import annotations
+
+from translation import errors as e
+from translation.actions import AnswerJoin, Forget
+from translation.assignors import server_assignor
+from translation.embedded import Malformed, Subscription, read_subscription
+from translation.events import JoinRequested
+from translation.heartbeat import STATIC_LEAVE_EPOCH
+from translation.member import Contract, Member, ParkedJoin, Partitions, Unseat
+from translation.rules import Rules
+from translation.states import Phase, Standing
+from translation.turn import Turn
+from translation.waiting import answer_held, refuse_parked
+
+FIRST_VERSION_WITH_MEMBER_ID_REQUIRED = 4
+
+
+def join_requested(turn: Turn, join: JoinRequested) -> None:
+    turn.reason = join.reason
+    if error := _impropriety(turn.member, join):
+        return _refuse(turn, join, error)
+    try:
+        subscription = read_subscription(join.protocols[0].metadata)
+    except Malformed as malformed:
+        turn.because(f"malformed subscription: {malformed}")
+        return _refuse(turn, join, e.INCONSISTENT_GROUP_PROTOCOL)
+    if turn.member.phase is Phase.ABSENT:
+        return _newcomer(turn, join, subscription)
+    return _again(turn, join, subscription)
+
+
+def _refuse(turn: Turn, join: JoinRequested, error: int) -> None:
+    turn.order(AnswerJoin(join.request, error, member_id=join.member_id))
+
+
+def _impropriety(member: Member, join: JoinRequested) -> int:
+    """What a classic broker would refuse too, with the code it would give."""
+    bounds = range(member.rules.min_session_ms, member.rules.max_session_ms + 1)
+    if not member.group_id:
+        return e.INVALID_GROUP_ID
+    if join.session_timeout_ms not in bounds:
+        return e.INVALID_SESSION_TIMEOUT
+    if join.protocol_type != "consumer" or not join.protocols:
+        return e.INCONSISTENT_GROUP_PROTOCOL
+    if member.standing is Standing.FATAL:
+        return member.verdict
+    if member.phase is not Phase.ABSENT and join.instance_id != member.instance_id:
+        return e.FENCED_INSTANCE_ID
+    return e.NONE
+
+
+def _newcomer(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
+    """An id we do not know may be one we gave out a moment ago (MEMBER_ID_REQUIRED leaves no trace), but never one
+    that still claims partitions, nor a static one: those must hear that they are unknown, and drop what they hold.
+    """
+    if join.member_id and (subscription.owned or join.instance_id):
+        _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
+        return forget_fenced(turn)
+    is_dynamic = not join.instance_id
+    if not join.member_id and is_dynamic and join.version >= FIRST_VERSION_WITH_MEMBER_ID_REQUIRED:
+        turn.order(AnswerJoin(join.request, e.MEMBER_ID_REQUIRED, member_id=join.fresh_id))
+        return None
+    return _begin(turn, join, subscription)
+
+
+def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
+    rules = turn.member.rules
+    turn.becomes(
+        member_id=join.member_id or join.fresh_id,
+        instance_id=join.instance_id,
+        client_id=join.client_id,
+        contract=contract_of(join, subscription, rules),
+        phase=Phase.COMPLETING_REBALANCE,
+        standing=Standing.JOINING,
+        unseat=Unseat(join.predecessor, STATIC_LEAVE_EPOCH) if join.predecessor else None,
+        epoch=0,
+        verdict=e.NONE,
+        parked=ParkedJoin((join.request,), turn.now + rules.park_ms, knows_id=bool(join.member_id)),
+        heartbeat_at=turn.now,
+        changed_at=turn.now,
+    )
+
+
+def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
+    """What the subscription owns is what the client still holds, so this is the acknowledgement of a revocation."""
+    member = turn.member
+    answer_held(turn, e.NONE)
+    requests = (*member.parked.requests, join.request) if member.parked else (join.request,)
+    turn.becomes(
+        client_id=join.client_id,
+        contract=contract_of(join, subscription, member.rules),
+        owned=claims(member, subscription),
+        phase=Phase.COMPLETING_REBALANCE,
+        standing=Standing.JOINING if member.standing is Standing.JOINING else Standing.ACKNOWLEDGING,
+        asked=False,
+        parked=ParkedJoin(requests, turn.now + member.rules.park_ms, knows_id=True),
+        settled=False,
+        heartbeat_at=turn.now,
+        rejoin_at=None,
+        rebalance_by=None,
+        beat_seen_at=None,
+    )
+
+
+def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules) -> Contract:
+    """The first protocol speaks for the client, always the same one: franz-go tells eager from cooperative by it."""
+    first = join.protocols[0]
+    return Contract(
+        session_timeout_ms=join.session_timeout_ms,
+        rebalance_timeout_ms=join.rebalance_timeout_ms,
+        protocol_name=first.name,
+        subscription_version=subscription.version,
+        topics=tuple(sorted(set(subscription.topics))),
+        rack_id=subscription.rack_id,
+        assignor=server_assignor(first.name, rules),
+    )
+
+
+def claims(member: Member, subscription: Subscription) -> Partitions:
+    """The client claims by topic name. A claim on what was never this member's is nothing to the coordinator."""
+    known = member.assigned | member.told | member.owned
+    return frozenset(tp for tp in known if (member.names.get(tp.topic_id), tp.partition) in subscription.owned)
+
+
+def forget_fenced(turn: Turn) -> None:
+    """A fenced client has heard that it is unknown: nothing is left to remember."""
+    if turn.member.standing is Standing.FENCED:
+        turn.becomes(standing=Standing.ABSENT)
+        turn.order(Forget())
+
+
+# --- the answer ----------------------------------------------------------------------------------------------------
+
+
+def answer_ripe_join(turn: Turn) -> None:
+    member = turn.member
+    if member.parked is None or (member.in_flight and member.is_waited_for):
+        return
+    if member.is_waited_for:
+        _give_up_waiting(turn)
+    elif turn.now >= member.parked.until or is_ripe(member, turn.now):
+        _answer(turn, member.parked)
+
+
+def is_ripe(member: Member, now: int) -> bool:
+    """The assignment is whole, or the client must first let go of something, or nothing has moved for long."""
+    if member.losses:
+        return True
+    if member.unnamed:
+        return False
+    calm_at = member.calm_at
+    is_calm = calm_at is not None and now >= calm_at
+    return member.settled or is_calm or not member.is_stirring(now)
+
+
+def _answer(turn: Turn, parked: ParkedJoin) -> None:
+    member = turn.member
+    for request in parked.requests:
+        turn.order(
+            AnswerJoin(
+                request,
+                generation=member.epoch,
+                member_id=member.member_id,
+                protocol_name=member.contract.protocol_name,
+            )
+        )
+    rebalance_by = turn.now + member.contract.rebalance_timeout_ms
+    turn.becomes(parked=None, generation=member.epoch, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)
+
+
+def _give_up_waiting(turn: Turn) -> None:
+    """Not a word from the coordinator that could be told, and no request under way that would bring one."""
+    parked = turn.member.parked
+    if parked is not None and turn.now >= parked.until:
+        refuse_parked(turn, e.COORDINATOR_LOAD_IN_PROGRESS)

@@ -1,0 +1,76 @@
+"""What a member learns besides the coordinator's answers: names, targets, motion, and who has its instance id."""
+
+from __future__ import annotations
+
+import msgspec
+
+from translation.events import (
+    HandOverPlanned,
+    MotionSeen,
+    RegisteredMemberFound,
+    TargetLearned,
+    TopicsAllowed,
+    TopicsLearned,
+)
+from translation.heartbeat import STATIC_LEAVE_EPOCH
+from translation.heartbeats import hurry
+from translation.member import Unseat
+from translation.states import Phase, Standing
+from translation.turn import Turn
+
+
+def topics_learned(turn: Turn, event: TopicsLearned) -> None:
+    """A topic that is no more has no name, and is never told; the coordinator takes it back in its own time."""
+    member = turn.member
+    wanted = {tp.topic_id for tp in member.assigned | member.owned}
+    known = {topic: name for topic, name in member.names.items() if topic in wanted}
+    news = {topic: name for topic, name in event.names.items() if topic in wanted}
+    turn.becomes(names=known | news)
+
+
+def topics_allowed(turn: Turn, event: TopicsAllowed) -> None:
+    """JoinGroup never needed DESCRIBE on a topic, ConsumerGroupHeartbeat does: ask for those we may have."""
+    contract = turn.member.contract
+    allowed = tuple(topic for topic in contract.topics if topic in event.names)
+    if allowed != contract.topics:
+        turn.becomes(contract=msgspec.structs.replace(contract, topics=allowed))
+        hurry(turn)
+
+
+def registered_member_found(turn: Turn, event: RegisteredMemberFound) -> None:
+    """The classic contract of static membership: the newcomer wins. A temporary leave of the old one keeps the epoch."""
+    if turn.member.standing is not Standing.JOINING:
+        return
+    if event.member_id is not None:
+        turn.becomes(unseat=Unseat(event.member_id, STATIC_LEAVE_EPOCH))
+    hurry(turn)
+
+
+def target_learned(turn: Turn, event: TargetLearned) -> None:
+    """Whole means: the group's epoch has been computed, is this member's, and its target is what is assigned."""
+    epochs = {event.group_epoch, event.assignment_epoch, event.member_epoch, turn.member.epoch}
+    settled = len(epochs) == 1 and frozenset(event.target) == turn.member.assigned
+    turn.becomes(settled=settled, blind=False)
+
+
+def motion_seen(turn: Turn, event: MotionSeen) -> None:
+    member = turn.member
+    if member.phase is Phase.ABSENT:
+        return
+    turn.becomes(moving_until=max(member.moving_until, event.until), settled=False)
+    soon = turn.now + member.rules.poll_ms
+    if member.heartbeat_at is not None and member.heartbeat_at > soon and not member.cut:
+        turn.becomes(heartbeat_at=soon)
+
+
+def beat_wanted(turn: Turn) -> None:
+    if turn.member.phase is not Phase.ABSENT and not turn.member.cut:
+        hurry(turn)
+
+
+def hand_over_planned(turn: Turn, event: HandOverPlanned) -> None:
+    """Only while the client has not been asked yet, and never so late that it could miss its rebalance timeout."""
+    member = turn.member
+    if member.phase is Phase.STABLE and member.losses and member.rejoin_at is not None:
+        latest = member.changed_at + int(member.contract.rebalance_timeout_ms * member.rules.plan_part)
+        turn.becomes(rejoin_at=min(event.at, latest))

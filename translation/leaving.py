@@ -1,0 +1,22 @@
+"""How a LeaveGroup is answered: when the coordinator has let the member go, so that its partitions are free by then."""
+
+from __future__ import annotations
+
+from translation import errors as e
+from translation.actions import AnswerLeave
+from translation.departing import depart
+from translation.events import LeaveRequested
+from translation.states import Phase, Standing
+from translation.turn import Turn
+
+
+def leave_requested(turn: Turn, leave: LeaveRequested) -> None:
+    member = turn.member
+    turn.reason = leave.reason
+    if leave.instance_id is not None and leave.instance_id != member.instance_id:
+        return turn.order(AnswerLeave(leave.request, e.FENCED_INSTANCE_ID))
+    if member.phase is not Phase.ABSENT:
+        depart(turn, heartbeat_error=e.NONE)
+    elif member.standing is not Standing.LEAVING:
+        return turn.order(AnswerLeave(leave.request, e.UNKNOWN_MEMBER_ID))
+    return turn.becomes(leaves=(*turn.member.leaves, leave.request))

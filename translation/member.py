@@ -1,0 +1,188 @@
+"""A member, frozen: all that one proxy knows of one legacy client and of the native member it is upstream.
+
+Four words for partitions, and they never mix:
+
+- *assigned*: what the coordinator grants (its last word, complete, by topic id);
+- *told*: what the client's last SyncGroup said;
+- *owned*: what the client may hold. It is the claim of its last JoinGroup together with what it was told since;
+- *grantable*: of what is assigned, that whose topic has a name we know.
+
+The client must give up `owned - assigned` (*losses*) and has yet to hear of `grantable - told` (*gains*).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from translation.events import JournalEntry
+from translation.heartbeat import GroupHeartbeat, TopicPartition
+from translation.rules import Rules
+from translation.states import Phase, Standing
+
+Partitions = frozenset[TopicPartition]
+NOTHING: Partitions = frozenset()
+
+
+class ParkedJoin(msgspec.Struct, frozen=True):
+    """JoinGroup requests that wait for one answer. A second one on a new socket joins the first."""
+
+    requests: tuple[int, ...]
+    until: int
+    knows_id: bool  # the client has heard its member id before
+
+
+class HeldHeartbeat(msgspec.Struct, frozen=True):
+    request: int
+    until: int
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A commit on its way: sent under an epoch, or waiting for a newer one (epoch None)."""
+
+    request: int
+    epoch: int | None
+    attempts: int
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True):
+    """What the client said of itself in its last JoinGroup."""
+
+    session_timeout_ms: int = 45_000
+    rebalance_timeout_ms: int = 300_000
+    protocol_name: str = ""
+    subscription_version: int = 0
+    topics: tuple[str, ...] = ()
+    rack_id: str | None = None
+    assignor: str | None = None
+
+
+class Unseat(msgspec.Struct, frozen=True):
+    """A registration to end before ours can begin: an older process with our instance id, or an older self."""
+
+    member_id: str
+    epoch: int
+
+
+class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """See the module's text. `Member(group_id="g")` is the absent member that every story begins with."""
+
+    group_id: str
+    rules: Rules = Rules()
+    member_id: str = ""
+    instance_id: str | None = None
+    client_id: str = ""
+    contract: Contract = Contract()
+
+    # The legacy face.
+    phase: Phase = Phase.ABSENT
+    generation: int = -1
+    told: Partitions = NOTHING
+    owned: Partitions = NOTHING
+    asked: bool = False  # the client has heard REBALANCE_IN_PROGRESS
+
+    # The upstream face.
+    standing: Standing = Standing.ABSENT
+    epoch: int = 0
+    assigned: Partitions = NOTHING
+    names: dict[str, str | None] = {}
+    interval_ms: int | None = None
+    in_flight: GroupHeartbeat | None = None
+    lost: bool = False  # an answer is missing: the next heartbeat must say all (the lost-response rule)
+    cut: bool = False  # the coordinator is out of reach or not one: clients are told to look for it
+    unseat: Unseat | None = None
+    settled: bool = False  # a description said that this assignment is whole
+    blind: bool = False  # the group cannot be described
+    verdict: int = 0  # fenced and fatal: the error the client is told
+
+    # Who waits for us.
+    parked: ParkedJoin | None = None
+    held: HeldHeartbeat | None = None
+    leaves: tuple[int, ...] = ()
+    commits: tuple[Commit, ...] = ()
+
+    # Times, absolute. None: not pending.
+    heard_at: int = 0
+    beat_seen_at: int | None = None
+    beat_ms: int | None = None
+    changed_at: int = 0
+    moving_until: int = 0
+    heartbeat_at: int | None = None
+    describe_at: int | None = None
+    rejoin_at: int | None = None
+    rebalance_by: int | None = None
+    farewell_at: int | None = None
+
+    @property
+    def grantable(self) -> Partitions:
+        return frozenset(tp for tp in self.assigned if self.names.get(tp.topic_id))
+
+    @property
+    def losses(self) -> Partitions:
+        return self.owned - self.assigned
+
+    @property
+    def gains(self) -> Partitions:
+        return self.grantable - self.told
+
+    @property
+    def unnamed(self) -> frozenset[str]:
+        """Topics of the assignment that are neither named nor known to be deleted."""
+        return frozenset(tp.topic_id for tp in self.assigned if tp.topic_id not in self.names)
+
+    @property
+    def session_ends_at(self) -> int | None:
+        """When the client has been silent for too long. Whoever is leaving, or waits for our answer, has no session."""
+        if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked:
+            return None
+        return self.heard_at + self.contract.session_timeout_ms
+
+    @property
+    def is_waited_for(self) -> bool:
+        """A parked JoinGroup cannot be answered yet: the coordinator has not said what there is to say."""
+        return self.standing in (Standing.JOINING, Standing.ACKNOWLEDGING)
+
+    def is_stirring(self, now: int) -> bool:
+        """Something changed lately, so more may come."""
+        return now < max(self.changed_at + self.rules.motion_ms, self.moving_until)
+
+    @property
+    def calm_at(self) -> int | None:
+        """Where nobody can say whether an assignment is whole: when it has been the same for long enough."""
+        waits_for_calm = self.parked and self.blind and not (self.is_waited_for or self.unnamed)
+        return self.changed_at + self.rules.calm_ms if waits_for_calm else None
+
+    @property
+    def wake_at(self) -> int | None:
+        """When `step` must be told DeadlinePassed, if nothing else happens before. None: never."""
+        join = self.parked.until if self.parked and not (self.in_flight and self.is_waited_for) else None
+        held = self.held.until if self.held else None
+        beat = None if self.in_flight else self.heartbeat_at
+        farewell = self.farewell_at or self.session_ends_at
+        times = (join, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at, self.rebalance_by)
+        return min((t for t in times if t is not None), default=None)
+
+    @property
+    def journal_entry(self) -> JournalEntry:
+        return JournalEntry(
+            group_id=self.group_id,
+            member_id=self.member_id,
+            instance_id=self.instance_id,
+            generation=self.generation,
+            told=tuple(sorted(self.told)),
+            protocol_name=self.contract.protocol_name,
+            subscription_version=self.contract.subscription_version,
+            session_timeout_ms=self.contract.session_timeout_ms,
+            rebalance_timeout_ms=self.contract.rebalance_timeout_ms,
+        )
+
+    def __repr__(self) -> str:
+        face = f"{self.phase!r}/{self.standing!r} E{self.epoch} g{self.generation}"
+        return f"<{self.member_id or 'nobody'} {face} told {short(self.told)} assigned {short(self.assigned)}>"
+
+
+def short(partitions: Partitions) -> str:
+    """Partitions for people: `a:0,1 b:3`."""
+    by_topic: dict[str, list[int]] = {}
+    for tp in sorted(partitions):
+        by_topic.setdefault(tp.topic_id, []).append(tp.partition)
+    return " ".join(f"{topic[:8]}:{','.join(map(str, ps))}" for topic, ps in by_topic.items()) or "-"

@@ -1,0 +1,181 @@
+"""When do we look closely? After any sign of motion, for a short while, in the cheapest way; and not right after a leave.
+
+The coordinator computes a target when somebody heartbeats. After a leave that would be wasted on a group which its
+replacement is about to join: it gets nothing in its first answer, and waits for its next beat (measured: 83
+partition-seconds idle in a rolling upgrade against 2). So nobody is hurried for a short grace, unless somebody joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from translation.events import BeatWanted, MotionSeen, TargetLearned, TargetUnknown
+from translation.group import (
+    AnyGroupFact,
+    Describe,
+    Described,
+    DescriptionFailed,
+    DescriptionWanted,
+    Group,
+    GroupOrder,
+    Known,
+    MemberChanged,
+    NativeBeat,
+    Tell,
+    TimePassed,
+)
+from translation.handover import plans
+from translation.heartbeat import JOIN_EPOCH
+from translation.states import Phase, Standing
+from translation.transition import Transition
+
+# A description that has not come after so long is asked for again.
+DESCRIPTION_PATIENCE_MS = 2000
+# Between two descriptions further apart than this, nobody can say when a member beat.
+TRUST_MS = 1000
+GONE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
+
+
+def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[GroupOrder]]:
+    orders: list[GroupOrder] = []
+    match fact:
+        case MemberChanged():
+            group = _member_changed(group, fact.transition, now)
+        case NativeBeat():
+            group = _native_beat(group, fact, now)
+        case DescriptionWanted():
+            group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
+        case Described():
+            orders += _tell_described(group, fact, now)
+            group = _described(group, fact, now)
+        case DescriptionFailed():
+            orders += [Tell(name, TargetUnknown()) for name in sorted(group.wishers) if fact.for_good]
+            group = _description_failed(group, fact, now)
+        case TimePassed():
+            pass
+    group = _attend(group, orders, now)
+    return group, orders
+
+
+def _with(group: Group, **changes: object) -> Group:
+    return msgspec.structs.replace(group, **changes)
+
+
+def _know(group: Group, member_id: str, **changes: object) -> dict[str, Known]:
+    known = group.members.get(member_id, Known())
+    return group.members | {member_id: msgspec.structs.replace(known, **changes)}
+
+
+def _without(group: Group, member_id: str) -> dict[str, Known]:
+    return {name: known for name, known in group.members.items() if name != member_id}
+
+
+# --- signs of motion -----------------------------------------------------------------------------------------------
+
+
+def _member_changed(group: Group, transition: Transition, now: int) -> Group:
+    if transition.standing in GONE:
+        was_known = transition.member_id in group.members
+        group = _with(group, members=_without(group, transition.member_id))
+        return _stir(group, now, group.pacing.grace_ms) if was_known else group
+    losses = frozenset(transition.owned) - frozenset(transition.assigned)
+    members = _know(group, transition.member_id, epoch=transition.epoch, local=True, losses=losses)
+    group = _with(group, members=members)
+    is_sign = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
+    return _stir(group, now) if is_sign else group
+
+
+def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
+    if beat.epoch_sent < JOIN_EPOCH:
+        group = _with(group, members=_without(group, beat.member_id))
+        return _stir(group, now, group.pacing.grace_ms)
+    members = _know(group, beat.member_id, epoch=beat.epoch_answered, passing=True, beat_at=now)
+    group = _with(group, members=members)
+    return _stir(group, now) if beat.epoch_answered != beat.epoch_sent else group
+
+
+def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:
+    """Motion. A leave begins a grace; anything else ends it, for then the coordinator has computed already."""
+    quiet_until = now + grace_ms
+    return _with(group, quiet_until=quiet_until, moving_until=quiet_until + group.pacing.motion_ms)
+
+
+def _attend(group: Group, orders: list[GroupOrder], now: int) -> Group:
+    if now >= group.quiet_until and group.told_until < group.moving_until:
+        group = _tell_motion(group, orders, now)
+    if group.describe_at is not None and now >= group.describe_at:
+        orders.append(Describe())
+        group = _with(group, describe_at=now + DESCRIPTION_PATIENCE_MS, asked_at=now)
+    return group
+
+
+def _tell_motion(group: Group, orders: list[GroupOrder], now: int) -> Group:
+    """A few members look for themselves; for many, one description says who of them should."""
+    if group.is_watched:
+        group = _with(group, describe_at=_next_description(group, now))
+    else:
+        orders += [Tell(name, MotionSeen(until=group.moving_until)) for name in group.locals]
+    return _with(group, told_until=group.moving_until)
+
+
+def _next_description(group: Group, now: int) -> int:
+    """Now, unless one is on its way: then its answer serves, or its absence will be noticed."""
+    return now if group.asked_at is None or group.describe_at is None else group.describe_at
+
+
+# --- descriptions --------------------------------------------------------------------------------------------------
+
+
+def _tell_described(group: Group, described: Described, now: int) -> Iterable[GroupOrder]:
+    for member in described.members:
+        if member.member_id in group.wishers:
+            learned = TargetLearned(
+                group_epoch=described.group_epoch,
+                assignment_epoch=described.assignment_epoch,
+                member_epoch=member.epoch,
+                target=member.target,
+            )
+            yield Tell(member.member_id, learned)
+    seen = _with(group, members=_seen(group, described, now))
+    for member_id, plan in plans(seen, described, now):
+        yield Tell(member_id, plan)
+    if group.is_watched and group.is_moving(now):
+        yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
+
+
+def _awaited(group: Group, described: Described) -> Iterable[str]:
+    """Members here for whom a heartbeat would bring something: a newer epoch, or partitions that have become free."""
+    taken = {tp for member in described.members for tp in member.assigned}
+    for member in described.members:
+        if member.member_id in group.locals:
+            missing = set(member.target) - set(member.assigned)
+            if member.epoch < described.assignment_epoch or missing - taken:
+                yield member.member_id
+
+
+def _described(group: Group, described: Described, now: int) -> Group:
+    again = now + group.pacing.poll_ms if group.is_watched and group.is_moving(now) else None
+    members = _seen(group, described, now)
+    return _with(group, members=members, wishers=frozenset(), asked_at=None, described_at=now, describe_at=again)
+
+
+def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
+    """A direct native member has beaten when its epoch has moved, or it is new: just now, if we looked just before."""
+    looked_at = group.described_at
+    just_now = now if looked_at is not None and now - looked_at <= TRUST_MS else None
+    members = {name: known for name, known in group.members.items() if known.local or known.passing}
+    for member in described.members:
+        known = group.members.get(member.member_id)
+        if known is not None and (known.local or known.passing or known.epoch == member.epoch):
+            members[member.member_id] = known
+        else:
+            members[member.member_id] = Known(epoch=member.epoch, beat_at=just_now)
+    return members
+
+
+def _description_failed(group: Group, failed: DescriptionFailed, now: int) -> Group:
+    again = None if failed.for_good or not group.wishers else now + group.pacing.poll_ms
+    wishers = frozenset[str]() if failed.for_good else group.wishers
+    return _with(group, wishers=wishers, asked_at=None, describe_at=again)

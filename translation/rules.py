@@ -1,0 +1,59 @@
+"""The settings of the translation, with defaults. Milliseconds throughout; docs/defaults.md says how they were chosen."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """How one group is translated. Every member carries the rules of its group, so `step` needs no other argument."""
+
+    # JoinGroup waits this long for a whole assignment. Far below the shortest read timeout (sarama, 30 s).
+    park_ms: int = 3000
+    # Between two looks at the coordinator while the group moves.
+    poll_ms: int = 200
+    # How long after a sign of motion the group counts as moving.
+    motion_ms: int = 6000
+    # Where the group cannot be described: an assignment that has not changed for so long counts as whole. It must
+    # exceed the coordinator's assignment interval (KIP-1263, 1 s by default).
+    calm_ms: int = 1300
+    # New partitions wait this long for company before a client is asked to rejoin for them.
+    company_ms: int = 300
+    # How long a revocation waits for the group to say when the receiver can take. 0: never, tell at once.
+    plan_ms: int = 300
+    # A planned hand-over may use at most this part of the client's rebalance timeout.
+    plan_part: float = 0.5
+    # Heartbeats are held for this part of the client's rhythm and of its session, whichever is less. 0: never held.
+    hold_beat_part: float = 0.8
+    hold_session_part: float = 0.1
+    # After the coordinator was lost or not ready.
+    retry_ms: int = 500
+    # A commit refused as stale is sent again with a newer epoch this often (brokers before 4.3 want equality).
+    commit_attempts: int = 4
+    # A member that never heard of an interval beats at this one (the coordinator's default).
+    heartbeat_ms: int = 5000
+    # Before a silent client is given up, another proxy may say that it has the client now.
+    farewell_ms: int = 500
+    # The broker's bounds for the session timeout of a classic client.
+    min_session_ms: int = 6000
+    max_session_ms: int = 1_800_000
+    # Overrides what the assignor's name maps to; "" leaves the choice to the group's default.
+    assignor: str | None = None
+
+
+class Pacing(msgspec.Struct, frozen=True, kw_only=True):
+    """What the members of one proxy know together (group.py)."""
+
+    # The interval told to native members that pass through, while their group moves and when all is quiet. 0: as is.
+    native_moving_ms: int = 300
+    native_quiet_ms: int = 2000
+    # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
+    grace_ms: int = 1000
+    # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
+    describe_from: int = 4
+    poll_ms: int = 200
+    motion_ms: int = 6000
+    # A direct native member beats at this interval unless its group was told another.
+    heartbeat_ms: int = 5000
+    # A hand-over is to be complete this long before the receiver's beat.
+    margin_ms: int = 400

@@ -1,0 +1,64 @@
+"""What the client says, and to whom: to a member, or to one that is no member any more."""
+
+from __future__ import annotations
+
+from translation import errors as e
+from translation.actions import AnswerCommit, AnswerHeartbeat, AnswerSync
+from translation.beating import heartbeat_requested, look_again
+from translation.committing import commit_requested
+from translation.events import (
+    ClientEvent,
+    CommitRequested,
+    HeartbeatRequested,
+    JoinRequested,
+    LeaveRequested,
+    SyncRequested,
+)
+from translation.joining import forget_fenced, join_requested
+from translation.leaving import leave_requested
+from translation.states import Phase
+from translation.syncing import sync_requested
+from translation.turn import Turn
+
+MemberEvent = SyncRequested | HeartbeatRequested | CommitRequested
+
+
+def client_spoke(turn: Turn, event: ClientEvent) -> None:
+    """Whatever a client says keeps its session alive: commits too, as in classic groups (a broker's own translation
+    forgets that)."""
+    turn.request = event.request
+    turn.becomes(heard_at=turn.now, farewell_at=None)
+    look_again(turn)
+    match event:
+        case JoinRequested():
+            join_requested(turn, event)
+        case LeaveRequested():
+            leave_requested(turn, event)
+        case _:
+            _member_spoke(turn, event)
+
+
+def _member_spoke(turn: Turn, event: MemberEvent) -> None:
+    member = turn.member
+    if member.phase is Phase.ABSENT:
+        _refuse(turn, event, member.verdict or e.UNKNOWN_MEMBER_ID)
+        return forget_fenced(turn)
+    if event.instance_id not in (None, member.instance_id):
+        return _refuse(turn, event, e.FENCED_INSTANCE_ID)
+    match event:
+        case SyncRequested():
+            sync_requested(turn, event)
+        case HeartbeatRequested():
+            heartbeat_requested(turn, event)
+        case CommitRequested():
+            commit_requested(turn, event)
+
+
+def _refuse(turn: Turn, event: MemberEvent, code: int) -> None:
+    match event:
+        case SyncRequested():
+            turn.order(AnswerSync(event.request, code))
+        case HeartbeatRequested():
+            turn.order(AnswerHeartbeat(event.request, code))
+        case CommitRequested():
+            turn.order(AnswerCommit(event.request, code))

@@ -1,0 +1,23 @@
+"""What a member does when its proxy stops: nobody is left waiting, and the member stays for the next proxy to adopt."""
+
+from __future__ import annotations
+
+from translation import errors as e
+from translation.actions import Remember
+from translation.departing import depart
+from translation.events import ProxyStopping
+from translation.heartbeat import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
+from translation.states import Phase
+from translation.turn import Turn
+from translation.waiting import answer_held, refuse_commits, refuse_parked
+
+
+def proxy_stopping(turn: Turn, event: ProxyStopping) -> None:
+    if turn.member.phase is Phase.ABSENT:
+        return None
+    if event.leaving:
+        return depart(turn, STATIC_LEAVE_EPOCH if turn.member.instance_id else LEAVE_EPOCH)
+    refuse_parked(turn, e.NOT_COORDINATOR)
+    answer_held(turn, e.NONE)
+    refuse_commits(turn, e.NOT_COORDINATOR)
+    return turn.order(Remember(turn.member.journal_entry))

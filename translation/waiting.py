@@ -1,0 +1,50 @@
+"""Who is answered when things go wrong: everybody who waits for this member, with one error each."""
+
+from __future__ import annotations
+
+from translation import errors as e
+from translation.actions import AnswerCommit, AnswerHeartbeat, AnswerJoin, AnswerLeave
+from translation.refusals import Refusal
+from translation.states import Phase, Standing
+from translation.turn import Turn
+
+
+def refuse_parked(turn: Turn, error_code: int) -> None:
+    """Refuse the parked JoinGroup, if any. A client that had an assignment must then join again to have one."""
+    member = turn.member
+    if member.parked is None:
+        return
+    for request in member.parked.requests:
+        turn.order(AnswerJoin(request, error_code, member_id=member.member_id))
+    turn.becomes(parked=None, describe_at=None, heard_at=turn.now)
+    if member.standing is not Standing.JOINING:
+        rebalance_by = turn.now + member.contract.rebalance_timeout_ms
+        turn.becomes(phase=Phase.PREPARE_REBALANCE, asked=True, rebalance_by=rebalance_by)
+
+
+def answer_held(turn: Turn, error_code: int) -> None:
+    if turn.member.held is not None:
+        turn.order(AnswerHeartbeat(turn.member.held.request, error_code))
+        turn.becomes(held=None)
+
+
+def answer_leaves(turn: Turn, error_code: int) -> None:
+    for request in turn.member.leaves:
+        turn.order(AnswerLeave(request, error_code))
+    turn.becomes(leaves=())
+
+
+def refuse_commits(turn: Turn, error_code: int | None) -> None:
+    """Refuse the commits that wait for a newer epoch. Those under way get their own answer."""
+    for commit in turn.member.commits:
+        if commit.epoch is None:
+            turn.order(
+                AnswerCommit(commit.request, e.COORDINATOR_LOAD_IN_PROGRESS if error_code is None else error_code)
+            )
+    turn.becomes(commits=tuple(c for c in turn.member.commits if c.epoch is not None))
+
+
+def refuse_all(turn: Turn, told: Refusal) -> None:
+    refuse_parked(turn, told.join)
+    answer_held(turn, told.heartbeat)
+    refuse_commits(turn, told.commit)

@@ -83,7 +83,7 @@ async def test_two_share_and_the_survivor_inherits(library: str, kafka: Cluster,
 @pytest.mark.parametrize("library", TRANSACTIONAL, indirect=True)
 async def test_an_aborted_transaction_is_never_read(library: str, kafka: Cluster, topic: str) -> None:
     async with await Client.start(library, kafka.bootstrap) as alice:
-        await alice.transact(topic, 10, transactional_id=f"tx-{topic}", abort=True)
+        await alice.transact(topic, 10, transactional_id=f"aborted-{topic}", abort=True)
         await alice.transact(topic, 10, first=10, transactional_id=f"tx-{topic}")
         alice.subscribe(topic, topic)
         await alice.until(lambda: len(alice.values) >= 10)

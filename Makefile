@@ -39,6 +39,7 @@ codec: setup
 
 docs: setup
 	$(BIN)/python -m proxy.settings_reference > docs/settings.md
+	$(BIN)/python -m translation.protocol_page > docs/protocol.md
 
 bench: setup
 	$(BIN)/python -m bench.codec.run --markdown

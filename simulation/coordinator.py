@@ -36,13 +36,17 @@ class Coordinator:
         self.offsets: dict[str, dict[TopicPartition, int]] = {}
         self.wake_at = NEVER
 
-    def heartbeat(self, request: GroupHeartbeat, now: int, client_id: str = "") -> GroupHeartbeatAnswer:
+    def heartbeat(
+        self, request: GroupHeartbeat, now: int, client_id: str = "", client_host: str = ""
+    ) -> GroupHeartbeatAnswer:
         try:
             check_request(request)
             group = self._group(request)
             if request.member_epoch in LEAVING:
                 return self._leave(group, request)
-            return self._beat(group, request, now, client_id)
+            member = self._member(group, request)
+            member.client_id, member.client_host = client_id, client_host
+            return self._beat(group, member, request, now)
         except Refused as refusal:
             return GroupHeartbeatAnswer(error_code=refusal.error, error_message=refusal.why)
 
@@ -91,11 +95,9 @@ class Coordinator:
         group = self.groups[request.group_id] = Group(request.group_id, self.line, self.topics)
         return group
 
-    def _beat(self, group: Group, request: GroupHeartbeat, now: int, client_id: str) -> GroupHeartbeatAnswer:
-        member = self._member(group, request)
+    def _beat(self, group: Group, member: GroupMember, request: GroupHeartbeat, now: int) -> GroupHeartbeatAnswer:
         granted = member.holding.assigned.keys()
         resubscribed = self._note_wishes(group, member, request)
-        member.client_id = client_id
         group.assign(now)
         before = member.holding
         owned = None if request.owned is None else frozenset(request.owned)

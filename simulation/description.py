@@ -19,6 +19,7 @@ class MemberDescription(msgspec.Struct, frozen=True):
     topic_names: tuple[str, ...]
     assignment: tuple[TopicPartition, ...]
     target: tuple[TopicPartition, ...]
+    client_host: str = ""
 
 
 class GroupDescription(msgspec.Struct, frozen=True):
@@ -53,4 +54,5 @@ def _member(group: Group, member: GroupMember, line: BrokerLine) -> MemberDescri
         member.topic_names,
         tuple(sorted(assignment)),
         tuple(sorted(target)),
+        member.client_host,
     )

@@ -39,6 +39,7 @@ class GroupMember(msgspec.Struct):
     instance_id: str | None = None
     rack_id: str | None = None
     client_id: str = ""
+    client_host: str = ""
     topic_names: tuple[str, ...] = ()
     assignor: str | None = None
     rebalance_timeout_ms: int = -1

@@ -15,6 +15,7 @@ import msgspec
 from simulation.clock import Clock
 from simulation.description import GroupDescription
 from simulation.errors import Error
+from simulation.groups import Groups, Key
 from simulation.invariants import Broken, one_in_flight, rises
 from simulation.network import Connection, Upstream
 from simulation.offsets import Commit
@@ -22,11 +23,11 @@ from translation import actions as do
 from translation import events as ev
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.member import Member
-from translation.rules import Rules
+from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
 from translation.step import step
+from translation.transition import Transition
 
-Key = tuple[str, str]
 Journal = dict[Key, ev.JournalEntry]
 
 
@@ -36,14 +37,17 @@ class CommitToSend(msgspec.Struct, frozen=True):
 
 
 class Proxy:
-    def __init__(self, name: str, clock: Clock, upstream: Upstream, rules: Rules, journal: Journal) -> None:
+    def __init__(
+        self, name: str, clock: Clock, upstream: Upstream, rules: Rules, pacing: Pacing, journal: Journal
+    ) -> None:
         self.name = name
         self.alive = True
         self.members: dict[Key, Member] = {}
         self.journal = journal
         self.steps = 0
         self.rejoins_asked = 0
-        self.on_transition: Callable[[Proxy, Any], None] = lambda proxy, transition: None
+        self.on_transition: Callable[[Transition], None] = lambda transition: None
+        self.groups = Groups(clock, upstream, pacing, self.feed, self._described)
         self._clock, self._upstream, self._rules = clock, upstream, rules
         self._instances: dict[Key, str] = {}
         self._wakes: dict[Key, int] = {}
@@ -51,7 +55,6 @@ class Proxy:
         self._commits: dict[int, CommitToSend] = {}
         self._brokers_word: dict[int, int] = {}
         self._unknown: dict[Key, list[ev.ClientEvent]] = {}
-        self._describing: dict[str, list[Callable[[GroupDescription | None], None]]] = {}
         self._in_flight: dict[Key, int] = {}
         self._serial = 0
 
@@ -83,7 +86,7 @@ class Proxy:
             self._step(key, member, event)
 
     def dies(self) -> None:
-        self.alive = False
+        self.alive = self.groups.alive = False
 
     def stops(self, leaving: bool = False) -> None:
         for key in list(self.members):
@@ -215,7 +218,7 @@ class Proxy:
             case do.SendCommit():
                 self._send_commit(key, order)
             case do.DescribeGroup():
-                self._describe(key[0], lambda group: self._tell_target(key, group))
+                self.groups.wants_description(key)
             case do.FindRegisteredMember():
                 self._describe(key[0], lambda group: self._tell_registered(key, order.instance_id, group))
             case do.LearnTopics():
@@ -230,7 +233,8 @@ class Proxy:
                 self.journal.pop(key, None)
                 self._drop(key)
             case do.RecordTransition():
-                self.on_transition(self, order.transition)
+                self.on_transition(order.transition)
+                self.groups.changed(order.transition)
             case do.ForwardJoin():
                 raise Broken("Translatable", f"{key} is handed to the broker: {order.reason}")
             case _:
@@ -261,7 +265,7 @@ class Proxy:
             self._in_flight[key] -= 1
             self.feed(key, ev.CoordinatorLost())
 
-        self._upstream.heartbeat(heartbeat, member.client_id if member else "", answered, lost)
+        self._upstream.heartbeat(heartbeat, member.client_id if member else "", self.name, answered, lost)
 
     def _send_commit(self, key: Key, order: do.SendCommit) -> None:
         number = order.request
@@ -275,34 +279,19 @@ class Proxy:
         self._upstream.commit(commit, answered, lambda: self.feed(key, ev.CommitLost(request=number)))
 
     def _describe(self, group_id: str, tell: Callable[[GroupDescription | None], None]) -> None:
-        """Wishes that come while a description is under way share it."""
-        waiting = self._describing.get(group_id)
-        if waiting is not None:
-            waiting.append(tell)
-            return
-        self._describing[group_id] = [tell]
-        self._upstream.describe(
-            group_id, lambda group: self._described(group_id, group), lambda: self._described(group_id, None)
-        )
-
-    def _described(self, group_id: str, group: GroupDescription | None) -> None:
-        waiting = self._describing.pop(group_id)
-        if self.alive:
-            for tell in waiting:
+        def described(group: GroupDescription | None) -> None:
+            if self.alive:
                 tell(group)
 
-    def _tell_target(self, key: Key, group: GroupDescription | None) -> None:
-        if group is None or group.error_code:
-            return
+        self._upstream.describe(group_id, described, lambda: described(None))
+
+    def _described(self, group: GroupDescription) -> None:
+        """Who was silent here and has been heard by another proxy since is that proxy's member."""
         for known in group.members:
-            if known.member_id == key[1]:
-                learned = ev.TargetLearned(
-                    group_epoch=group.epoch,
-                    assignment_epoch=group.assignment_epoch,
-                    member_epoch=known.epoch,
-                    target=known.target,
-                )
-                self.feed(key, learned)
+            key = (group.group_id, known.member_id)
+            member = self.members.get(key)
+            if member is not None and member.farewell_at is not None and known.client_host != self.name:
+                self.feed(key, ev.SeenElsewhere())
 
     def _tell_registered(self, key: Key, instance_id: str, group: GroupDescription | None) -> None:
         if group is None or group.error_code:

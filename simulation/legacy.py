@@ -92,6 +92,11 @@ class LegacyClient:
     def partitions(self) -> frozenset[TopicAndNumber]:
         return self.owned
 
+    @property
+    def excused(self) -> bool:
+        """It may be thrown out: a callback that takes longer than its rebalance timeout."""
+        return self.style.revoke_ms >= self.style.rebalance_timeout_ms
+
     # ----------------------------------------------------------------------------------------------------------- verbs
 
     def starts(self) -> None:

@@ -49,7 +49,7 @@ class NativeMember:
         upstream: Upstream,
         ledger: Ledger,
         style: NativeStyle,
-        paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer], GroupHeartbeatAnswer] | None = None,
+        paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer], GroupHeartbeatAnswer],
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
         self.member_id = name
@@ -57,6 +57,7 @@ class NativeMember:
         self.owned: frozenset[TopicPartition] = frozenset()
         self.alive = False
         self.refusals: list[Error] = []
+        self.heard_at = -1
         self._clock, self._upstream, self._ledger, self._paced = clock, upstream, ledger, paced
         self._lives = 0
         self._full = True
@@ -64,7 +65,6 @@ class NativeMember:
         self._in_flight = False
         self._life = 0
         self._starts: dict[TopicPartition, int] = {}
-        self._taken_at = 0
 
     @property
     def stands(self) -> bool:
@@ -115,7 +115,11 @@ class NativeMember:
         )
         self._in_flight = True
         self._upstream.heartbeat(
-            request, self.name, lambda answer: self._answered(life, request, answer), lambda: self._lost(life)
+            request,
+            self.name,
+            self.name,
+            lambda answer: self._answered(life, request, answer),
+            lambda: self._lost(life),
         )
 
     def _lost(self, life: int) -> None:
@@ -126,11 +130,10 @@ class NativeMember:
     def _answered(self, life: int, request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> None:
         if life != self._life or not self.alive:
             return None
-        self._in_flight = False
+        self._in_flight, self.heard_at = False, self._clock.now
         if answer.error_code:
             return self._refused(life, Error(answer.error_code))
-        if self._paced is not None:
-            answer = self._paced(request, answer)
+        answer = self._paced(request, answer)
         if request.member_epoch > 0:
             rises(f"epoch of {self.name}", request.member_epoch, answer.member_epoch)
         self.epoch = answer.member_epoch

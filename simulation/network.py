@@ -98,13 +98,14 @@ class Upstream:
         self,
         request: GroupHeartbeat,
         client_id: str,
+        client_host: str,
         answered: Callable[[GroupHeartbeatAnswer], None],
         lost: Act,
     ) -> None:
         def heard() -> GroupHeartbeatAnswer:
             if self.away is not None:
                 return GroupHeartbeatAnswer(error_code=self.away)
-            return self.coordinator.heartbeat(request, self._clock.now, client_id)
+            return self.coordinator.heartbeat(request, self._clock.now, client_id, client_host)
 
         self._ask(heard, answered, lost)
 

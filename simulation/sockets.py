@@ -7,7 +7,8 @@ from random import Random
 from typing import Any, Protocol
 
 from simulation.clock import Clock
-from simulation.host import Key, Proxy
+from simulation.groups import Key
+from simulation.host import Proxy
 from simulation.network import Connection, Weather
 from translation import events as ev
 from translation.heartbeat import TopicPartition

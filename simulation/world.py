@@ -19,8 +19,8 @@ from simulation.native import NativeMember, NativeStyle
 from simulation.network import Upstream, Weather
 from simulation.offsets import Commit
 from simulation.topics import Topics
-from translation.heartbeat import TopicPartition
-from translation.rules import Rules
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.rules import Pacing, Rules
 
 GROUP = "g"
 # How often the coordinator looks at its deadlines, and a run at whether it is over.
@@ -36,12 +36,13 @@ class World:
         line: BrokerLine = V4_4,
         settings: GroupSettings | None = None,
         rules: Rules | None = None,
+        pacing: Pacing | None = None,
         weather: Weather | None = None,
     ) -> None:
         self.clock = Clock()
         self.chance = Random(seed)
         self.ledger = Ledger()
-        self.rules = rules or Rules()
+        self.rules, self.pacing = rules or Rules(), pacing or Pacing()
         self.topics = topics
         self.coordinator = Coordinator(topics, line, settings)
         self.upstream = Upstream(self.clock, self.chance, weather or Weather(), self.coordinator)
@@ -67,7 +68,7 @@ class World:
     # ------------------------------------------------------------------------------------------------------------ who
 
     def proxy(self, name: str, journal: Journal | None = None) -> Proxy:
-        proxy = Proxy(name, self.clock, self.upstream, self.rules, {} if journal is None else journal)
+        proxy = Proxy(name, self.clock, self.upstream, self.rules, self.pacing, {} if journal is None else journal)
         self.proxies[name] = proxy
         return proxy
 
@@ -86,8 +87,13 @@ class World:
         self.legacy[name] = client
         return client
 
-    def native(self, name: str, style: NativeStyle | None = None) -> NativeMember:
-        member = NativeMember(name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle())
+    def native(self, name: str, style: NativeStyle | None = None, through: str | None = None) -> NativeMember:
+        """Direct, or through a proxy that paces it."""
+
+        def paced(request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
+            return answer if through is None else self.proxies[through].groups.paced(request, answer)
+
+        member = NativeMember(name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle(), paced)
         self.natives[name] = member
         return member
 

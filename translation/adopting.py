@@ -37,6 +37,7 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
         told=told,
         owned=told | assigned if journal is None else told,
         assigned=assigned,
+        names=event.names,
         epoch=max(event.member_epoch, 0),
         lost=True,
         heard_at=turn.now,

@@ -133,7 +133,7 @@ def _refused(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
         case Then.RELEASE:
             turn.order(FindRegisteredMember(sent.instance_id or ""))
             _wait_inside(turn)
-        case Then.FILTER:
+        case Then.FILTER:  # pragma: no branch
             turn.order(LearnAllowedTopics(turn.member.contract.topics))
             _wait_inside(turn)
 

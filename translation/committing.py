@@ -50,19 +50,17 @@ def _others(turn: Turn, request: int) -> tuple[Commit, ...]:
     return tuple(c for c in turn.member.commits if c.request != request)
 
 
-def _sent(turn: Turn, request: int) -> Commit:
-    for commit in turn.member.commits:
-        if commit.request == request and commit.epoch is not None:
-            return commit
-    raise e.ImpossibleStory(f"an answer to commit {request}, which is not under way")
+def _under_way(turn: Turn, request: int) -> Commit | None:
+    return next((c for c in turn.member.commits if c.request == request and c.epoch is not None), None)
 
 
 def commit_answered(turn: Turn, answered: CommitAnswered) -> None:
-    commit = _sent(turn, answered.request)
-    if answered.error_code in STALE and turn.member.phase is not Phase.ABSENT:
+    """A commit may outlive its member; then the answer is told as it is."""
+    commit = _under_way(turn, answered.request)
+    if commit and answered.error_code in STALE and turn.member.phase is not Phase.ABSENT:
         return _try_again(turn, commit)
-    turn.becomes(commits=_others(turn, commit.request))
-    return turn.order(AnswerCommit(commit.request, _told(answered.error_code)))
+    turn.becomes(commits=_others(turn, answered.request))
+    return turn.order(AnswerCommit(answered.request, _told(answered.error_code)))
 
 
 def _told(code: int) -> int | None:
@@ -90,6 +88,5 @@ def send_waiting(turn: Turn) -> None:
 
 
 def commit_lost(turn: Turn, lost: CommitLost) -> None:
-    commit = _sent(turn, lost.request)
-    turn.becomes(commits=_others(turn, commit.request))
-    turn.order(AnswerCommit(commit.request, e.NOT_COORDINATOR))
+    turn.becomes(commits=_others(turn, lost.request))
+    turn.order(AnswerCommit(lost.request, e.NOT_COORDINATOR))

@@ -29,6 +29,12 @@ def fence(turn: Turn, code: int) -> None:
     turn.becomes(verdict=told.heartbeat)
 
 
+def taken_over(turn: Turn) -> None:
+    """Another process has the instance id. Who is no member any more has nothing to lose."""
+    if turn.member.phase is not Phase.ABSENT:
+        condemn(turn, e.FENCED_INSTANCE_ID)
+
+
 def condemn(turn: Turn, code: int) -> None:
     """Never again. The member is kept, to tell whoever still speaks in its name."""
     refuse_all(turn, refusal(code))

@@ -171,14 +171,15 @@ class SeenElsewhere(Event, frozen=True, kw_only=True):
 class MemberAdopted(Event, frozen=True, kw_only=True):
     """The member is known to the coordinator but not to this proxy (restart, or the client came from another proxy).
 
-    The first half is from ConsumerGroupDescribe. `journal` is what this proxy wrote down when it last told the client
-    something; without it nobody knows what the client was told, and it must rejoin once.
+    All but the journal is from ConsumerGroupDescribe, which names the topics too. `journal` is what this proxy wrote
+    down when it last told the client something; without it nobody knows what the client was told, and it must rejoin.
     """
 
     member_id: str
     member_epoch: int
     assigned: tuple[TopicPartition, ...]
     subscribed_topics: tuple[str, ...]
+    names: dict[str, str | None] = {}
     instance_id: str | None = None
     rack_id: str | None = None
     client_id: str = ""

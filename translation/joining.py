@@ -12,12 +12,12 @@ from translation.actions import AnswerJoin, Forget
 from translation.assignors import server_assignor
 from translation.embedded import Malformed, Subscription, read_subscription
 from translation.events import JoinRequested
-from translation.heartbeat import STATIC_LEAVE_EPOCH
+from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
 from translation.member import Contract, Member, ParkedJoin, Partitions, Unseat
 from translation.rules import Rules
 from translation.states import Phase, Standing
 from translation.turn import Turn
-from translation.waiting import answer_held, refuse_parked
+from translation.waiting import answer_held, answer_leaves, refuse_parked
 
 FIRST_VERSION_WITH_MEMBER_ID_REQUIRED = 4
 
@@ -71,6 +71,8 @@ def _newcomer(turn: Turn, join: JoinRequested, subscription: Subscription) -> No
 
 
 def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
+    """A member from the start. If it has just left under this id, the leave under way ends first (answers.py)."""
+    answer_leaves(turn, e.NONE)
     rules = turn.member.rules
     turn.becomes(
         member_id=join.member_id or join.fresh_id,
@@ -93,10 +95,12 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     member = turn.member
     answer_held(turn, e.NONE)
     requests = (*member.parked.requests, join.request) if member.parked else (join.request,)
+    owned = claims(member, subscription)
     turn.becomes(
         client_id=join.client_id,
         contract=contract_of(join, subscription, member.rules),
-        owned=claims(member, subscription),
+        owned=owned,
+        told=owned,
         phase=Phase.COMPLETING_REBALANCE,
         standing=Standing.JOINING if member.standing is Standing.JOINING else Standing.ACKNOWLEDGING,
         asked=False,
@@ -124,9 +128,21 @@ def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules) -
 
 
 def claims(member: Member, subscription: Subscription) -> Partitions:
-    """The client claims by topic name. A claim on what was never this member's is nothing to the coordinator."""
+    """The client claims by topic name. A claim on what was never this member's is nothing to the coordinator.
+
+    A topic whose name we have not learnt (the member was adopted a moment ago) may be any that we cannot place: better
+    to report too much than to let go of what the client still holds.
+    """
     known = member.assigned | member.told | member.owned
-    return frozenset(tp for tp in known if (member.names.get(tp.topic_id), tp.partition) in subscription.owned)
+    placed = set(member.names.values())
+    unplaced = {partition for name, partition in subscription.owned if name not in placed}
+
+    def is_claimed(tp: TopicPartition) -> bool:
+        if tp.topic_id in member.names:
+            return (member.names[tp.topic_id], tp.partition) in subscription.owned
+        return tp.partition in unplaced
+
+    return frozenset(tp for tp in known if is_claimed(tp))
 
 
 def forget_fenced(turn: Turn) -> None:

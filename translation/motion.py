@@ -53,7 +53,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
         case DescriptionFailed():
             orders += [Tell(name, TargetUnknown()) for name in sorted(group.wishers) if fact.for_good]
             group = _description_failed(group, fact, now)
-        case TimePassed():
+        case TimePassed():  # pragma: no branch
             pass
     group = _attend(group, orders, now)
     return group, orders

@@ -50,7 +50,7 @@ def _member_spoke(turn: Turn, event: MemberEvent) -> None:
             sync_requested(turn, event)
         case HeartbeatRequested():
             heartbeat_requested(turn, event)
-        case CommitRequested():
+        case CommitRequested():  # pragma: no branch
             commit_requested(turn, event)
 
 
@@ -60,5 +60,5 @@ def _refuse(turn: Turn, event: MemberEvent, code: int) -> None:
             turn.order(AnswerSync(event.request, code))
         case HeartbeatRequested():
             turn.order(AnswerHeartbeat(event.request, code))
-        case CommitRequested():
+        case CommitRequested():  # pragma: no branch
             turn.order(AnswerCommit(event.request, code))

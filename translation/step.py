@@ -7,14 +7,13 @@ the tables of states.py, and closes with a transition record if anything moved t
 from __future__ import annotations
 
 import translation.events as ev
-from translation import errors as e
 from translation.actions import AnyAction, RecordTransition
 from translation.adopting import member_adopted
 from translation.answers import coordinator_answered, coordinator_lost
 from translation.beating import hold_interrupted
 from translation.committing import commit_answered, commit_lost
 from translation.deadlines import attend
-from translation.departing import condemn, vanish
+from translation.departing import taken_over, vanish
 from translation.learning import (
     beat_wanted,
     hand_over_planned,
@@ -74,14 +73,14 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
         case ev.HandOverPlanned():
             hand_over_planned(turn, event)
         case ev.InstanceTaken():
-            condemn(turn, e.FENCED_INSTANCE_ID)
+            taken_over(turn)
         case ev.SeenElsewhere():
             vanish(turn, LOST)
         case ev.MemberAdopted():
             member_adopted(turn, event)
         case ev.ProxyStopping():
             proxy_stopping(turn, event)
-        case ev.DeadlinePassed():
+        case ev.DeadlinePassed():  # pragma: no branch
             pass
 
 

@@ -191,7 +191,7 @@ def test_a_leave_while_the_join_is_parked_ends_both() -> None:
 def test_a_client_that_comes_back_while_it_is_leaving_joins_when_it_is_gone() -> None:
     play = Playbook(stable(), NOW)
     play >> leaves() << beat(-1)
-    play >> joins(6)
+    play >> joins(6) << AnswerLeave(4)
     play >> granted(-1) << beat(0, owned=())
     assert play << Is("completing-rebalance/joining E0 g-1")
 
@@ -305,6 +305,11 @@ def test_the_old_process_of_an_instance_is_fenced_and_the_new_one_is_not() -> No
     play >> commits(8) << AnswerCommit(8, e.FENCED_INSTANCE_ID)
     play >> joins(9, member_id="c-1", instance_id="i") << AnswerJoin(9, e.FENCED_INSTANCE_ID, member_id="c-1")
     assert play >> wait(100_000) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_a_process_that_has_left_already_is_not_fenced_by_its_successor() -> None:
+    play = after(Playbook(stable(instance_id="i", member_id=""), NOW), leaves(instance_id="i"))
+    assert play >> InstanceTaken() << Is("absent/leaving E2 g-1")
 
 
 def test_an_answer_to_the_old_process_changes_nothing() -> None:

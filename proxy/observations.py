@@ -1,0 +1,86 @@
+"""What can be seen of the translation, as it happens: the host says it once, and traces, metrics and pages listen.
+
+An observer is a function that takes one of these and returns at once; it may not raise. Times are nanoseconds of the
+wall clock. `number` is the host's own number of a client's request (a `Transition` that it caused bears it in `request`)
+and `serial` that of a heartbeat sent upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.transition import Transition
+
+
+class Client(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is at the other end of a connection. Software is what its ApiVersions said (KIP-511), where it did."""
+
+    address: str
+    client_id: str = ""
+    software: str = ""
+    software_version: str = ""
+
+
+class RequestArrived(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A classic group request that is answered here. `api` is its name: JoinGroup, SyncGroup, OffsetCommit..."""
+
+    number: int
+    at_ns: int
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    api: str
+    version: int
+    client: Client
+    reason: str | None = None
+
+
+class RequestAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    number: int
+    at_ns: int
+    error_code: int
+
+
+class HeartbeatSent(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A ConsumerGroupHeartbeat upstream. `request`: the client's request that made it due at once, where one did."""
+
+    serial: int
+    at_ns: int
+    heartbeat: GroupHeartbeat
+    request: int | None = None
+
+
+class HeartbeatAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """None: it was lost on the way, there or back."""
+
+    serial: int
+    at_ns: int
+    answer: GroupHeartbeatAnswer | None
+
+
+class Changed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A member moved. `names`: of its topics, by id, as far as they are known."""
+
+    at_ns: int
+    transition: Transition
+    names: Mapping[str, str | None]
+    client: Client
+    node: int | None = None
+
+
+class GroupPasses(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A group's requests are handed to the broker untranslated: why."""
+
+    at_ns: int
+    group_id: str
+    member_id: str
+    reason: str
+    client: Client
+
+
+Observation = RequestArrived | RequestAnswered | HeartbeatSent | HeartbeatAnswered | Changed | GroupPasses
+
+Observer = Callable[[Observation], None]

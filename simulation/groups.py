@@ -1,0 +1,108 @@
+"""What the members of a proxy know together, hosted as translation/group says: facts in, orders performed, one timer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from simulation.clock import Clock
+from simulation.description import GroupDescription
+from simulation.network import Upstream
+from translation.events import WorldEvent
+from translation.group import (
+    AnyGroupFact,
+    Describe,
+    Described,
+    DescribedMember,
+    DescriptionFailed,
+    DescriptionWanted,
+    Group,
+    MemberChanged,
+    NativeBeat,
+    Tell,
+    TimePassed,
+    native_interval_ms,
+)
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.motion import group_step
+from translation.rules import Pacing
+from translation.transition import Transition
+
+Key = tuple[str, str]
+
+
+class Groups:
+    def __init__(
+        self,
+        clock: Clock,
+        upstream: Upstream,
+        pacing: Pacing,
+        feed: Callable[[Key, WorldEvent], None],
+        on_description: Callable[[GroupDescription], None],
+    ) -> None:
+        self.alive = True
+        self._clock, self._upstream, self._pacing, self._feed = clock, upstream, pacing, feed
+        self._on_description = on_description
+        self._groups: dict[str, Group] = {}
+        self._wakes: dict[str, int] = {}
+
+    def changed(self, transition: Transition) -> None:
+        self._tell(transition.group_id, MemberChanged(transition=transition))
+
+    def wants_description(self, key: Key) -> None:
+        self._tell(key[0], DescriptionWanted(member_id=key[1]))
+
+    def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
+        """A native member's heartbeat has passed through: it is told when to come again."""
+        if answer.error_code or not self.alive:
+            return answer
+        beat = NativeBeat(
+            member_id=request.member_id, epoch_sent=request.member_epoch, epoch_answered=answer.member_epoch
+        )
+        self._tell(request.group_id, beat)
+        group = self._groups[request.group_id]
+        interval_ms = native_interval_ms(group, answer.heartbeat_interval_ms, self._clock.now)
+        return msgspec.structs.replace(answer, heartbeat_interval_ms=interval_ms)
+
+    def _tell(self, group_id: str, fact: AnyGroupFact) -> None:
+        if not self.alive:
+            return
+        group = self._groups.get(group_id) or Group(group_id=group_id, pacing=self._pacing)
+        self._groups[group_id], orders = group_step(group, fact, self._clock.now)
+        self._sleep(group_id)
+        for order in orders:
+            match order:
+                case Tell():
+                    self._feed((group_id, order.member_id), order.event)
+                case Describe():
+                    self._describe(group_id)
+
+    def _sleep(self, group_id: str) -> None:
+        wake_at = self._groups[group_id].wake_at
+        if wake_at is not None and self._wakes.get(group_id, wake_at + 1) > wake_at:
+            self._wakes[group_id] = wake_at
+            self._clock.at(wake_at, lambda: self._wake(group_id, wake_at))
+
+    def _wake(self, group_id: str, wake_at: int) -> None:
+        if self._wakes.get(group_id) == wake_at:
+            del self._wakes[group_id]
+            self._tell(group_id, TimePassed())
+
+    def _describe(self, group_id: str) -> None:
+        def described(seen: GroupDescription) -> None:
+            if seen.error_code:
+                self._tell(group_id, DescriptionFailed(for_good=False))
+            elif self.alive:
+                self._on_description(seen)
+                self._tell(group_id, _fact(seen))
+
+        self._upstream.describe(group_id, described, lambda: self._tell(group_id, DescriptionFailed(for_good=False)))
+
+
+def _fact(seen: GroupDescription) -> Described:
+    members = tuple(
+        DescribedMember(member_id=each.member_id, epoch=each.epoch, assigned=each.assignment, target=each.target)
+        for each in seen.members
+    )
+    return Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)

@@ -1,0 +1,166 @@
+"""A run as data: who takes part, what the network is like, and what happens when. Drawn from one seed, played exactly,
+cut down to what matters when it fails, and printed as a story to paste into a test.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import msgspec
+
+from simulation.brokers import LINES
+from simulation.errors import Error
+from simulation.legacy import LegacyStyle
+from simulation.native import NativeStyle
+from simulation.network import Weather
+from translation.rules import Rules
+
+PEOPLE = ("alice", "bob", "carol", "dave", "erin", "frank")
+NATIVES = ("nina", "nick", "nora")
+STYLES: tuple[dict[str, Any], ...] = (
+    {},
+    {"assignor": "range"},
+    {"cooperative": True, "assignor": "cooperative-sticky"},
+    {"cooperative": True, "assignor": "cooperative-sticky", "sockets": 2},
+    {"joins_in_a_row": 3},
+    {"beat_ms": 500, "beat_jitter_ms": 4_500},
+    {"join_version": 1, "hangs_up_after_leave": True},
+    {"join_version": 9, "session_timeout_ms": 45_000, "revoke_ms": 2_500},
+)
+
+
+class Move(msgspec.Struct, frozen=True):
+    """At this time, this happens (to somebody)."""
+
+    at: int
+    verb: str
+    who: str = ""
+    amount: int = 0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    seed: int
+    line: str
+    topics: dict[str, int]
+    weather: Weather
+    rules: Rules
+    legacy: dict[str, LegacyStyle]
+    natives: dict[str, NativeStyle]
+    through: frozenset[str]
+    moves: tuple[Move, ...]
+    ends_at: int
+
+    def __str__(self) -> str:
+        people = ", ".join((*self.legacy, *self.natives))
+        return f"seed {self.seed}: {self.line}, {self.topics}, {people}; {len(self.moves)} moves; {_said(self.weather)}"
+
+
+def draw(seed: int) -> Plan:
+    """Everything about a run follows from its seed."""
+    chance = Random(seed)
+    topics = {"foo": chance.randint(1, 8), "bar": chance.randint(1, 4)}
+    ends_at = chance.randint(20_000, 90_000)
+    legacy = {name: _style(name, chance) for name in PEOPLE[: chance.randint(1, len(PEOPLE))]}
+    natives = {
+        name: NativeStyle(revoke_ms=chance.choice((0, 0, 300))) for name in NATIVES[: chance.randint(0, len(NATIVES))]
+    }
+    everybody = [*legacy, *natives]
+    moves = [Move(chance.randint(0, 5_000), "starts", name) for name in everybody]
+    moves += [_move(chance, ends_at, list(legacy), everybody) for _ in range(chance.randint(0, 12))]
+    return Plan(
+        seed=seed,
+        line=chance.choice(sorted(LINES)),
+        topics=topics,
+        weather=_weather(chance),
+        rules=_rules(chance),
+        legacy=legacy,
+        natives=natives,
+        through=frozenset(name for name in natives if chance.random() < 0.5),
+        moves=tuple(sorted(moves, key=lambda move: move.at)),
+        ends_at=ends_at,
+    )
+
+
+def _style(name: str, chance: Random) -> LegacyStyle:
+    instance_id = f"i-{name}" if chance.random() < 0.3 else None
+    topics = chance.choice((("foo",), ("foo",), ("foo", "bar"), ("bar",)))
+    return LegacyStyle(instance_id=instance_id, topics=topics, **chance.choice(STYLES))
+
+
+def _weather(chance: Random) -> Weather:
+    slowest = chance.choice((1, 5, 50, 300))
+    loss = chance.choice((0.0, 0.0, 0.01, 0.1))
+    return Weather(
+        client_delay_ms=(1, chance.choice((1, 20, 200))),
+        upstream_delay_ms=(1, slowest),
+        request_loss=loss,
+        answer_loss=loss,
+    )
+
+
+def _rules(chance: Random) -> Rules:
+    return Rules(
+        park_ms=chance.choice((3_000, 3_000, 0, 500)),
+        company_ms=chance.choice((300, 0, 2_000)),
+        plan_ms=chance.choice((300, 0)),
+        hold_beat_part=chance.choice((0.8, 0.0)),
+    )
+
+
+def _move(chance: Random, ends_at: int, legacy: list[str], everybody: list[str]) -> Move:
+    at = chance.randint(3_000, ends_at)
+    verb = chance.choice(sorted(VERBS))
+    who = chance.choice(everybody if verb in ("starts", "stops", "vanishes") else legacy)
+    return Move(at, verb, who if VERBS[verb] else "", chance.choice((50, 500, 2_000, 8_000)))
+
+
+# Which verbs are about somebody.
+VERBS = {
+    "starts": True,
+    "stops": True,
+    "vanishes": True,
+    "loses_its_sockets": True,
+    "rejoins": True,
+    "changes_proxy": True,
+    "subscribes": True,
+    "coordinator_moves": False,
+    "coordinator_loads": False,
+    "upstream_is_cut": False,
+    "proxy_restarts": False,
+    "proxy_forgets": False,
+    "topic_grows": False,
+    "topic_is_deleted": False,
+}
+ERRORS = {"coordinator_moves": Error.NOT_COORDINATOR, "coordinator_loads": Error.COORDINATOR_LOAD_IN_PROGRESS}
+
+
+def as_story(plan: Plan) -> str:
+    """The plan in the verbs of simulation.story."""
+    head = [f"story = Story(LINES[{plan.line!r}], seed={plan.seed}, **{plan.topics},"]
+    head += [f"    rules={_said(plan.rules)}, weather={_said(plan.weather)})"]
+    head += ['story.another_proxy("second")']
+    head += [f"{name} = story.legacy({name!r}{_arguments(style)})" for name, style in plan.legacy.items()]
+    for name, style in plan.natives.items():
+        through = ', through="proxy"' if name in plan.through else ""
+        head.append(f"{name} = story.native({name!r}{through}{_arguments(style)})")
+    lines, now = [], 0
+    for move in plan.moves:
+        if move.at > now:
+            lines.append(f"story.passes({move.at - now})")
+            now = move.at
+        lines.append(f"story.happens({move.verb!r}, {move.who!r}, {move.amount})")
+    tail = [f"story.passes({plan.ends_at - now})", "story.calms_down()"]
+    return "\n".join([*head, *lines, *tail])
+
+
+def _said(struct: msgspec.Struct) -> str:
+    """Only what is not the default."""
+    return f"{type(struct).__name__}({_arguments(struct)[2:]})"
+
+
+def _arguments(struct: msgspec.Struct) -> str:
+    default = type(struct)()
+    names = struct.__struct_fields__
+    changed = [name for name in names if getattr(struct, name) != getattr(default, name)]
+    return "".join(f", {name}={getattr(struct, name)!r}" for name in changed)

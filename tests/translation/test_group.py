@@ -1,0 +1,255 @@
+"""What the members of one group that live behind one proxy know together."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import joins, tps
+from translation.admission import why_not_translated
+from translation.events import BeatWanted, HandOverPlanned, MotionSeen, Protocol, TargetLearned, TargetUnknown
+from translation.group import (
+    AnyGroupFact,
+    Describe,
+    Described,
+    DescribedMember,
+    DescriptionFailed,
+    DescriptionWanted,
+    Group,
+    GroupOrder,
+    Known,
+    MemberChanged,
+    NativeBeat,
+    Tell,
+    TimePassed,
+    native_interval_ms,
+)
+from translation.handover import best_time
+from translation.motion import group_step
+from translation.rules import Pacing
+from translation.states import Phase, Standing
+from translation.transition import Transition
+
+PACING = Pacing(native_moving_ms=300, native_quiet_ms=2_000, grace_ms=1_000, describe_from=2, poll_ms=200)
+QUIET = Group(group_id="g", pacing=PACING)
+
+
+def changed(member_id: str = "m", epoch: int = 2, before: int = 2, **more: object) -> MemberChanged:
+    fields: dict[str, object] = {
+        "group_id": "g",
+        "member_id": member_id,
+        "instance_id": None,
+        "client_id": "c",
+        "at": 0,
+        "cause": "",
+        "phase_before": Phase.STABLE,
+        "phase": Phase.STABLE,
+        "standing_before": Standing.STABLE,
+        "standing": Standing.STABLE,
+        "epoch_before": before,
+        "epoch": epoch,
+        "generation_before": 2,
+        "generation": 2,
+    }
+    return MemberChanged(transition=Transition(**(fields | more)))  # type: ignore[arg-type]
+
+
+def gone(member_id: str = "m") -> MemberChanged:
+    return changed(member_id, phase=Phase.ABSENT, standing=Standing.LEAVING)
+
+
+def member(name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...]) -> DescribedMember:
+    return DescribedMember(member_id=name, epoch=epoch, assigned=tps(*assigned), target=tps(*target))
+
+
+def described(*members: DescribedMember, epoch: int = 2) -> Described:
+    return Described(group_epoch=epoch, assignment_epoch=epoch, members=members)
+
+
+def told(facts: list[tuple[int, AnyGroupFact]], group: Group = QUIET) -> tuple[Group, list[GroupOrder]]:
+    """The orders of the last fact."""
+    orders: list[GroupOrder] = []
+    for now, fact in facts:
+        group, orders = group_step(group, fact, now)
+    return group, orders
+
+
+def of_locals(*names: str) -> Group:
+    members = {name: Known(epoch=2, local=True) for name in names}
+    return msgspec.structs.replace(QUIET, members=members)
+
+
+def test_a_member_seen_to_move_makes_its_fellows_look() -> None:
+    group, orders = told([(100, changed("m", epoch=3))], of_locals("m", "n"))
+    assert orders == [Tell("m", MotionSeen(until=6_100)), Tell("n", MotionSeen(until=6_100))]
+    assert group.is_moving(6_099)
+    assert not group.is_moving(6_100)
+
+
+def test_a_change_that_moves_no_epoch_is_no_sign() -> None:
+    assert told([(100, changed("m"))])[1] == []
+    assert told([(100, changed("m", phase_before=Phase.ABSENT))])[1] == [Tell("m", MotionSeen(until=6_100))]
+
+
+def test_after_a_leave_nobody_is_hurried_for_a_while() -> None:
+    group, orders = told([(100, gone("m"))], of_locals("m", "n"))
+    assert orders == []
+    assert group.wake_at == 1_100
+    assert group_step(group, TimePassed(), 1_100)[1] == [Tell("n", MotionSeen(until=7_100))]
+
+
+def test_a_leave_is_one_sign_and_its_aftermath_none() -> None:
+    group, _ = told([(100, gone("m"))], of_locals("m"))
+    assert told([(200, gone("m"))], group)[0] == group
+
+
+def test_a_newcomer_ends_the_grace() -> None:
+    orders = told([(100, gone("m")), (200, changed("x", phase_before=Phase.ABSENT))], of_locals("m", "n"))[1]
+    assert orders == [Tell("n", MotionSeen(until=6_200)), Tell("x", MotionSeen(until=6_200))]
+
+
+def test_native_members_that_pass_through_are_signs_too() -> None:
+    joined = NativeBeat(member_id="x", epoch_sent=0, epoch_answered=3)
+    quiet = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=3)
+    left = NativeBeat(member_id="x", epoch_sent=-1, epoch_answered=-1)
+    group, orders = told([(100, joined)], of_locals("n"))
+    assert orders == [Tell("n", MotionSeen(until=6_100))]
+    group, orders = told([(200, quiet)], group)
+    assert orders == []
+    assert group.members["x"] == Known(epoch=3, passing=True, beat_at=200)
+    group, orders = told([(300, left)], group)
+    assert (orders, group.wake_at) == ([], 1_300)
+    assert "x" not in group.members
+
+
+@pytest.mark.parametrize(("moving", "asked_ms", "told_ms"), [(True, 5_000, 300), (False, 5_000, 2_000), (False, 1, 1)])
+def test_natives_that_pass_through_are_paced_and_never_slowed_down(moving: bool, asked_ms: int, told_ms: int) -> None:
+    group = msgspec.structs.replace(QUIET, moving_until=100 if moving else 0)
+    assert native_interval_ms(group, asked_ms, now=50) == told_ms
+
+
+def test_pacing_can_be_switched_off() -> None:
+    off = msgspec.structs.replace(QUIET, pacing=Pacing(native_moving_ms=0, native_quiet_ms=0))
+    assert native_interval_ms(off, 5_000, now=0) == 5_000
+
+
+# --- descriptions --------------------------------------------------------------------------------------------------
+
+
+def test_the_wishes_of_many_are_one_description() -> None:
+    group, orders = told([(100, DescriptionWanted(member_id="m"))], of_locals("m", "n"))
+    assert orders == [Describe()]
+    group, orders = told([(110, DescriptionWanted(member_id="n"))], group)
+    assert orders == []
+    both = described(member("m", 2, (0,), (0, 1)), member("n", 2, (1,), ()), member("x", 2, (), ()))
+    group, orders = told([(120, both)], group)
+    assert orders == [
+        Tell("m", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=tps(0, 1))),
+        Tell("n", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=())),
+    ]
+    assert told([(130, DescriptionWanted(member_id="m"))], group)[1] == [Describe()]
+
+
+def test_a_description_that_does_not_come_is_asked_for_again() -> None:
+    group, _ = told([(100, DescriptionWanted(member_id="m"))], of_locals("m"))
+    assert group.wake_at == 2_100
+    assert told([(2_099, TimePassed())], group)[1] == []
+    assert told([(2_100, TimePassed())], group)[1] == [Describe()]
+
+
+def test_a_description_that_was_lost_is_asked_for_again_soon_while_somebody_wants_it() -> None:
+    wanted = [(100, DescriptionWanted(member_id="m")), (150, DescriptionFailed(for_good=False))]
+    group, orders = told(wanted, of_locals("m"))
+    assert (orders, group.wake_at) == ([], 350)
+    assert told([(350, TimePassed())], group)[1] == [Describe()]
+    assert told([(150, DescriptionFailed(for_good=False))], of_locals("m"))[0].wake_at is None
+
+
+def test_a_group_that_cannot_be_described_is_said_so_to_who_wanted_it() -> None:
+    wanted = [(100, DescriptionWanted(member_id="m")), (150, DescriptionFailed(for_good=True))]
+    group, orders = told(wanted, of_locals("m", "n"))
+    assert orders == [Tell("m", TargetUnknown())]
+    assert group.wake_at is None
+
+
+def test_many_members_are_watched_by_one_description_that_names_those_who_should_look() -> None:
+    group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c", "d"))
+    assert orders == [Describe()]
+    view = described(
+        member("a", 3, (0,), (0,)),
+        member("b", 2, (1,), (1,)),
+        member("c", 3, (2,), (2, 3)),
+        member("d", 3, (4,), (4, 1)),
+        member("native", 2, (), (9,)),
+        epoch=3,
+    )
+    group, orders = told([(120, view)], group)
+    assert orders == [Tell("b", BeatWanted()), Tell("c", BeatWanted())]
+    assert group.wake_at == 320
+    group, orders = told([(6_200, view)], group)
+    assert (orders, group.wake_at) == ([], None)
+
+
+# --- hand-over -----------------------------------------------------------------------------------------------------
+
+
+def losing() -> Group:
+    return told([(0, changed("m", owned=tps(0, 1), assigned=tps(0)))], of_locals("m", "n"))[0]
+
+
+def test_partitions_for_a_member_behind_this_proxy_change_hands_at_once() -> None:
+    view = described(member("m", 2, (0, 1), (0,)), member("n", 2, (), (1,)))
+    assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100))]
+
+
+def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat() -> None:
+    before = described(member("m", 2, (0, 1), (0, 1)), epoch=2)
+    view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
+    group, _ = told([(100, before), (300, view)], losing())
+    assert group.members["x"] == Known(epoch=3, beat_at=300)
+    assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=5_300 - 400))]
+    assert told([(5_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_300 - 400))]
+
+
+def test_nobody_can_say_when_a_member_beat_that_was_not_looked_at_just_before() -> None:
+    view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
+    assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100))]
+    group, _ = told([(100, view), (5_000, view)], losing())
+    assert group.members["x"].beat_at is None
+
+
+def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> None:
+    at_three = described(member("x", 3, (), ()), epoch=3)
+    at_four = described(member("x", 4, (), ()), epoch=4)
+    seen = [(100, described()), (300, at_three), (500, at_three)]
+    group, _ = told(seen)
+    assert group.members["x"] == Known(epoch=3, beat_at=300)
+    group, _ = told([(700, at_four)], group)
+    assert group.members["x"] == Known(epoch=4, beat_at=700)
+
+
+def test_natives_that_pass_through_are_never_waited_for() -> None:
+    assert best_time(QUIET, [Known(passing=True, beat_at=0), None, Known(local=True)], now=77) == 77
+
+
+def test_among_several_receivers_the_moment_with_the_least_idle_time_is_chosen() -> None:
+    """Two of the three partitions go to the one that beats at 4 s: waiting for it leaves 1 x 2 s idle, not 2 x 3 s."""
+    early, late = Known(beat_at=1_000), Known(beat_at=4_000)
+    assert best_time(QUIET, [early, late, late], now=0) == 4_000 - 400
+    assert best_time(QUIET, [early, early, late], now=0) == 1_000 - 400
+
+
+# --- admission -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("join", "why"),
+    [
+        (joins(), None),
+        (joins(protocol_type="connect"), "protocol type 'connect'"),
+        (joins(protocol_type="sr"), "protocol type 'sr'"),
+        (joins(protocols=(Protocol("range", b""), Protocol("stream", b""))), "a Kafka Streams assignor"),
+    ],
+)
+def test_what_is_not_a_plain_consumer_group_is_not_translated(join: object, why: str | None) -> None:
+    assert why_not_translated(join) == why  # type: ignore[arg-type]

@@ -1,0 +1,476 @@
+"""Losing things: answers, coordinators, clients, proxies. design.md calls it section 5."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import (
+    LEARNED,
+    LOST,
+    NOW,
+    RULES,
+    Is,
+    Playbook,
+    after,
+    beat,
+    beats,
+    commits,
+    granted,
+    joined,
+    joining,
+    joins,
+    leaves,
+    refused,
+    stable,
+    synced,
+    syncs,
+    tps,
+    wait,
+)
+from tests.translation.test_happy_path import remembered
+from tests.translation.test_syncing import HOLDING, rhythmic
+from translation import errors as e
+from translation.actions import (
+    AnswerCommit,
+    AnswerHeartbeat,
+    AnswerJoin,
+    AnswerLeave,
+    AnswerSync,
+    DescribeGroup,
+    Forget,
+    SendCommit,
+)
+from translation.events import (
+    CommitAnswered,
+    CommitLost,
+    DeadlinePassed,
+    JournalEntry,
+    MemberAdopted,
+    ProxyStopping,
+    SeenElsewhere,
+    TargetUnknown,
+)
+
+# --- answers lost --------------------------------------------------------------------------------------------------
+
+
+def test_after_a_lost_answer_everything_is_said_again_at_the_old_epoch_with_what_is_owned() -> None:
+    """The lost-response rule: a stale epoch is forgiven if the owned partitions are there, and granted."""
+    play = Playbook(stable(), NOW) >> wait(10_000) << beat(2)
+    play >> LOST << Is("stable/stable E2 g2")
+    play >> wait(499)
+    play >> wait(1) << beat(2, owned=[0, 1])
+    play >> granted(3, [0, 1]) << Is("stable/stable E3 g2")
+    assert play >> wait(5_000) << beat(3)
+
+
+def test_a_lost_join_is_asked_for_again_at_epoch_0() -> None:
+    play = Playbook(joining()) >> LOST << AnswerJoin(1, e.NOT_COORDINATOR, member_id="m")
+    play << Is("completing-rebalance/joining E0 g-1")
+    play >> joins(2) << beat(0, owned=())
+    assert play >> granted(2, []) << DescribeGroup()
+
+
+def test_a_newcomer_that_never_heard_its_id_is_not_left_behind() -> None:
+    play = Playbook(joining(member_id="", version=3)) >> LOST
+    play << AnswerJoin(1, e.NOT_COORDINATOR, member_id="c-1") << beat(-1, member_id="c-1")
+    assert play >> refused(e.UNKNOWN_MEMBER_ID) << Forget() << Is("absent/absent E0 g-1")
+
+
+def test_a_rejoin_whose_answer_is_lost_must_be_made_again() -> None:
+    play = Playbook(stable(), NOW) >> joins(6, owned=[0]) << beat(2, owned=[0])
+    play >> LOST << AnswerJoin(6, e.NOT_COORDINATOR, member_id="m")
+    play << Is("prepare-rebalance/acknowledging E2 g2")
+    play >> wait(500) << beat(2, owned=[0])
+    assert play >> granted(2, [0, 1]) << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_while_the_coordinator_is_out_of_reach_a_heartbeat_tries_again_and_a_held_one_says_so() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), LOST)
+    play >> beats() << beat(2, owned=[0, 1])
+    play >> LOST << AnswerHeartbeat(3, e.NOT_COORDINATOR)
+    play >> syncs(6) << AnswerSync(6, e.NOT_COORDINATOR) << beat(2, owned=[0, 1])
+    play >> beats(7)
+    play >> wait(500) << AnswerHeartbeat(7, e.NOT_COORDINATOR)
+    play >> beats(8)
+    play >> granted(2, [0, 1])
+    assert play >> wait(500) << AnswerHeartbeat(8)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (e.NOT_COORDINATOR, e.NOT_COORDINATOR),
+        (e.COORDINATOR_NOT_AVAILABLE, e.NOT_COORDINATOR),
+        (e.COORDINATOR_LOAD_IN_PROGRESS, e.COORDINATOR_LOAD_IN_PROGRESS),
+        (e.UNKNOWN_SERVER_ERROR, e.COORDINATOR_LOAD_IN_PROGRESS),
+    ],
+)
+def test_a_coordinator_that_moves_costs_a_member_nothing(code: int, told: int) -> None:
+    play = Playbook(stable(), NOW) >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
+    play >> refused(code) << AnswerJoin(6, told, member_id="m")
+    play >> joins(7, owned=[0, 1]) << beat(2, owned=[0, 1])
+    assert play >> granted(2, [0, 1]) << joined(7, 2)
+
+
+def test_a_request_the_coordinator_calls_invalid_is_our_own_mistake() -> None:
+    with pytest.raises(e.OurMistake, match="invalid"):
+        Playbook(joining()) >> refused(e.INVALID_REQUEST)
+
+
+@pytest.mark.parametrize("event", [granted(2), LOST])
+def test_an_answer_to_nothing_is_an_impossible_story(event: object) -> None:
+    with pytest.raises(e.ImpossibleStory):
+        Playbook(stable(), NOW) >> event  # type: ignore[operator]
+
+
+# --- fenced --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code", [e.UNKNOWN_MEMBER_ID, e.FENCED_MEMBER_EPOCH, e.GROUP_ID_NOT_FOUND, e.UNSUPPORTED_VERSION]
+)
+def test_a_fenced_client_is_told_that_it_is_unknown_with_whatever_it_asks_next(code: int) -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(code) << Is("absent/fenced E2 g-1")
+    assert play >> beats(6) << AnswerHeartbeat(6, e.UNKNOWN_MEMBER_ID) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_a_held_heartbeat_tells_of_the_fencing_at_once() -> None:
+    play = rhythmic() >> wait(7_000)
+    play << beat(2)
+    play >> beats(5)
+    assert play >> refused(e.UNKNOWN_MEMBER_ID) << AnswerHeartbeat(5, e.UNKNOWN_MEMBER_ID)
+
+
+def test_a_fenced_client_that_never_comes_back_is_forgotten_when_its_session_would_have_ended() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), refused(e.UNKNOWN_MEMBER_ID))
+    play >> wait(89_999)
+    assert play >> wait(1) << Forget() << Is("absent/absent E2 g-1")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (e.FENCED_INSTANCE_ID, e.FENCED_INSTANCE_ID),
+        (e.GROUP_AUTHORIZATION_FAILED, e.GROUP_AUTHORIZATION_FAILED),
+    ],
+)
+def test_what_is_final_is_told_as_it_is(code: int, told: int) -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(code) << Is("absent/fatal E2 g-1")
+    assert play >> beats() << AnswerHeartbeat(3, told)
+
+
+def test_a_static_member_fenced_by_its_epoch_releases_itself_and_joins_anew() -> None:
+    play = Playbook(stable(instance_id="i", member_id=""), NOW)
+    member_id = play.member.member_id
+    play >> joins(6, member_id=member_id, instance_id="i") << beat(2, owned=(), member_id=member_id, instance_id="i")
+    play >> refused(e.FENCED_MEMBER_EPOCH) << beat(-2, member_id=member_id, instance_id="i")
+    assert play >> granted(-2) << beat(0, owned=(), member_id=member_id, instance_id="i")
+
+
+def test_an_epoch_0_that_is_not_known_is_not_repeated_in_a_hurry() -> None:
+    play = Playbook(joining()) >> refused(e.UNKNOWN_MEMBER_ID)
+    play >> wait(499)
+    assert play >> wait(1) << beat(0, owned=())
+
+
+# --- the client's deadlines ----------------------------------------------------------------------------------------
+
+
+def test_a_silent_client_leaves_after_its_own_session_timeout() -> None:
+    play = Playbook(stable(), NOW)
+    after(play, wait(10_000), LOST)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(89_999)
+    assert play >> wait(1) << beat(-1) << Is("absent/leaving E2 g-1")
+    assert play.transitions[-1].cause == "session ended"
+
+
+def test_every_word_of_a_client_keeps_its_session_alive_commits_too() -> None:
+    play = Playbook(stable(), NOW)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(99_000)
+    play >> commits() << SendCommit(5, 2)
+    play >> wait(99_999)
+    assert play >> wait(1) << beat(-1)
+
+
+def test_before_a_silent_client_is_given_up_another_proxy_may_say_that_it_has_it() -> None:
+    """Two proxies, one group: the one that lost the client must not leave on its behalf."""
+    cautious = msgspec.structs.replace(RULES, farewell_ms=500)
+    play = Playbook(stable(rules=cautious), NOW)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(100_000) << DescribeGroup()
+    again = Playbook(play.member, play.now)
+    play >> SeenElsewhere() << Forget() << Is("absent/absent E2 g-1")
+    assert play
+    again >> wait(499) >> DeadlinePassed()
+    assert again >> wait(1) << beat(-1)
+
+
+def test_a_client_that_speaks_at_the_last_moment_stays() -> None:
+    cautious = msgspec.structs.replace(RULES, farewell_ms=500)
+    play = Playbook(stable(rules=cautious), NOW)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(100_000))
+    play >> beats() << AnswerHeartbeat(3)
+    assert play >> wait(1_000) << Is("stable/stable E2 g2")
+
+
+def test_a_client_that_does_not_rejoin_in_its_rebalance_timeout_is_out() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000), granted(2, [0]))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(59_999) << Is("prepare-rebalance/reconciling E2 g2")
+    play >> wait(1) << beat(-1) << Is("absent/leaving E2 g-1")
+    play >> beats() << AnswerHeartbeat(3, e.UNKNOWN_MEMBER_ID)
+    play >> granted(-1) << Forget()
+    assert play.transitions[-2].cause == "rebalance timeout"
+
+
+def test_a_client_that_does_not_sync_in_its_rebalance_timeout_is_out() -> None:
+    play = after(Playbook(stable(), NOW), joins(6), granted(2, [0, 1]))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    assert play >> wait(60_000) << beat(-1) << Is("absent/leaving E2 g-1")
+
+
+# --- leaving -------------------------------------------------------------------------------------------------------
+
+
+def test_a_leave_by_nobody_is_unknown_and_in_anothers_name_is_fenced() -> None:
+    assert Playbook() >> leaves() << AnswerLeave(4, e.UNKNOWN_MEMBER_ID)
+    assert Playbook(stable(), NOW) >> leaves(instance_id="i") << AnswerLeave(4, e.FENCED_INSTANCE_ID)
+
+
+def test_a_static_member_is_removed_by_its_instance_id() -> None:
+    play = Playbook(stable(instance_id="i", member_id=""), NOW) >> leaves(instance_id="i", reason="admin")
+    play << beat(-1, member_id="c-1", instance_id="i")
+    assert play.transitions[-1].reason == "admin"
+    assert play
+
+
+def test_a_repeated_leave_is_answered_with_the_first() -> None:
+    play = after(Playbook(stable(), NOW), leaves(4), leaves(5))
+    assert play >> granted(-1) << AnswerLeave(4) << AnswerLeave(5) << Forget()
+
+
+def test_a_client_need_not_wait_for_a_coordinator_that_cannot_be_reached_to_leave() -> None:
+    play = after(Playbook(stable(), NOW), leaves())
+    play >> LOST << AnswerLeave(4)
+    play >> wait(500) << beat(-1)
+    play >> refused(e.NOT_COORDINATOR)
+    play >> wait(100_000) << beat(-1)
+    assert play >> LOST << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_a_leave_in_the_middle_of_a_beat_goes_out_after_its_answer_whatever_that_says() -> None:
+    for answer in (granted(3, [0]), refused(e.UNKNOWN_MEMBER_ID)):
+        play = after(Playbook(stable(), NOW), wait(10_000), leaves())
+        assert play >> answer << beat(-1)
+
+
+def test_a_leave_releases_a_held_heartbeat_without_an_error() -> None:
+    play = rhythmic() >> beats(5)
+    assert play >> leaves() << AnswerHeartbeat(5) << beat(-1)
+
+
+# --- commits -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("generation", "partitions", "code"), [(1, None, e.ILLEGAL_GENERATION), (2, [0, 9], e.ILLEGAL_GENERATION)]
+)
+def test_a_commit_is_refused_unless_its_generation_was_told_last_and_its_partitions_are_held(
+    generation: int, partitions: list[int] | None, code: int
+) -> None:
+    play = Playbook(stable(), NOW) >> commits(5, generation, partitions) << AnswerCommit(5, code)
+    assert play
+
+
+def test_a_commit_by_nobody_is_unknown() -> None:
+    assert Playbook() >> commits() << AnswerCommit(5, e.UNKNOWN_MEMBER_ID)
+
+
+def test_an_eager_client_cannot_commit_what_it_has_let_go_of() -> None:
+    play = after(Playbook(stable(), NOW), joins(6))
+    play >> commits(7) << AnswerCommit(7, e.REBALANCE_IN_PROGRESS)
+    after(play, granted(2, [0, 1]))
+    assert play >> commits(8, 2, [0]) << AnswerCommit(8, e.REBALANCE_IN_PROGRESS)
+
+
+def test_a_cooperative_client_commits_what_it_keeps_while_its_join_is_parked() -> None:
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0]))
+    assert play >> commits(7, 2, [0]) << SendCommit(7, 2)
+
+
+def test_the_answer_to_a_commit_is_the_brokers_own() -> None:
+    for code in (e.NONE, 3, e.UNKNOWN_SERVER_ERROR):
+        play = after(Playbook(stable(), NOW), commits())
+        assert play >> CommitAnswered(request=5, error_code=code) << AnswerCommit(5, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (e.UNKNOWN_MEMBER_ID, e.UNKNOWN_MEMBER_ID),
+        (e.FENCED_MEMBER_EPOCH, e.UNKNOWN_MEMBER_ID),
+        (e.GROUP_ID_NOT_FOUND, e.UNKNOWN_MEMBER_ID),
+        (e.NOT_COORDINATOR, e.NOT_COORDINATOR),
+        (e.COORDINATOR_LOAD_IN_PROGRESS, e.COORDINATOR_LOAD_IN_PROGRESS),
+    ],
+)
+def test_a_refused_commit_is_told_in_the_words_of_the_classic_protocol(code: int, told: int) -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    assert play >> CommitAnswered(request=5, error_code=code) << AnswerCommit(5, told)
+
+
+@pytest.mark.parametrize("stale", [e.STALE_MEMBER_EPOCH, e.ILLEGAL_GENERATION])
+def test_a_stale_commit_goes_again_under_the_newer_epoch_that_is_known(stale: int) -> None:
+    play = after(Playbook(stable(), NOW), commits(), wait(10_000), granted(3, [0, 1]))
+    play >> CommitAnswered(request=5, error_code=stale) << SendCommit(5, 3)
+    assert play >> CommitAnswered(request=5) << AnswerCommit(5, None)
+
+
+def test_a_stale_commit_waits_for_a_newer_epoch_and_fetches_it() -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << beat(2)
+    assert play >> granted(3, [0, 1]) << SendCommit(5, 3)
+
+
+def test_a_commit_that_stays_stale_is_given_up() -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    for _ in range(3):
+        play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << beat(2)
+        play >> granted(2) << SendCommit(5, 2)
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
+
+
+def test_a_lost_commit_is_not_known_to_have_happened() -> None:
+    play = after(Playbook(stable(), NOW), commits(), commits(6))
+    play >> CommitLost(request=5) << AnswerCommit(5, e.NOT_COORDINATOR)
+    assert [commit.request for commit in play.member.commits] == [6]
+
+
+def test_a_commit_may_outlive_its_member_and_its_answer_is_told_as_it_is() -> None:
+    play = Playbook() >> CommitAnswered(request=5) << AnswerCommit(5, None)
+    play >> CommitAnswered(request=6, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(6, e.REBALANCE_IN_PROGRESS)
+    assert play >> CommitLost(request=7) << AnswerCommit(7, e.NOT_COORDINATOR)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (refused(e.UNKNOWN_MEMBER_ID), e.UNKNOWN_MEMBER_ID),
+        (refused(e.UNKNOWN_SERVER_ERROR), e.COORDINATOR_LOAD_IN_PROGRESS),
+        (LOST, e.NOT_COORDINATOR),
+    ],
+)
+def test_a_commit_that_waits_shares_the_fate_of_its_member(answer: object, told: int) -> None:
+    play = after(Playbook(stable(), NOW), commits(), commits(6))
+    after(play, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH))
+    assert play >> answer << AnswerCommit(5, told)  # type: ignore[operator]
+    assert [commit.request for commit in play.member.commits] == [6]
+
+
+def test_the_answer_to_a_commit_of_a_member_that_is_gone_is_told() -> None:
+    play = after(Playbook(stable(), NOW), commits(), leaves())
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
+
+
+# --- proxies come and go -------------------------------------------------------------------------------------------
+
+JOURNAL = JournalEntry(
+    group_id="g",
+    member_id="m",
+    instance_id=None,
+    generation=7,
+    told=tps(0, 1),
+    protocol_name="range",
+    subscription_version=1,
+    session_timeout_ms=10_000,
+    rebalance_timeout_ms=60_000,
+)
+
+
+def adopted(epoch: int = 9, journal: JournalEntry | None = JOURNAL, *partitions: int) -> MemberAdopted:
+    return MemberAdopted(
+        member_id="m",
+        member_epoch=epoch,
+        assigned=tps(*(partitions or (0, 1))),
+        names={"a": "apples"},
+        subscribed_topics=("apples",),
+        journal=journal,
+    )
+
+
+def test_a_stable_member_comes_through_a_restart_and_its_client_notices_nothing() -> None:
+    play = Playbook() >> adopted() << beat(9, owned=[0, 1]) << Is("stable/stable E9 g7")
+    play >> granted(9, [0, 1]) << Is("stable/stable E9 g7")
+    play >> beats(3, 7) << AnswerHeartbeat(3)
+    assert play >> commits(5, 7, [0, 1]) << SendCommit(5, 9)
+
+
+def test_what_changed_while_the_proxy_was_away_asks_for_one_rejoin() -> None:
+    play = after(Playbook(), adopted(), granted(10, [0]))
+    assert play << Is("prepare-rebalance/reconciling E10 g7")
+
+
+def test_a_member_without_a_journal_entry_is_asked_to_rejoin_once_and_may_commit_what_it_holds() -> None:
+    play = after(Playbook(), adopted(9, None), granted(9, [0, 1]))
+    play << Is("prepare-rebalance/stable E9 g-1")
+    play >> commits(5, 7, [0]) << SendCommit(5, 9)
+    play >> commits(6, 7, [2]) << AnswerCommit(6, e.REBALANCE_IN_PROGRESS)
+    play >> beats(3, 7) << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
+    play >> joins(8, owned=[0, 1]) << beat(9, owned=[0, 1])
+    after(play, granted(9, [0, 1]), TargetUnknown(), wait(1_300), granted(9))
+    assert (
+        play >> syncs(9, 9) << AnswerSync(9, assignment=_apples(0, 1), protocol_name="range") << remembered((0, 1), 9)
+    )
+
+
+def _apples(*partitions: int) -> bytes:
+
+    return synced(0, partitions).assignment
+
+
+def test_a_static_member_that_had_left_for_a_while_is_taken_back_as_it_was() -> None:
+    entry = msgspec.structs.replace(JOURNAL, instance_id="i")
+    play = Playbook() >> msgspec.structs.replace(adopted(-2, entry), instance_id="i")
+    play << beat(0, owned=(), instance_id="i") << Is("stable/joining E0 g7")
+    play >> granted(9, [0, 1])
+    assert play >> beats(3, 7) << AnswerHeartbeat(3)
+
+
+def test_a_static_member_that_is_not_taken_back_is_fenced() -> None:
+    play = after(Playbook(), adopted(-2)) >> refused(e.GROUP_ID_NOT_FOUND) << Is("absent/fenced E0 g-1")
+    assert play >> beats() << AnswerHeartbeat(3, e.UNKNOWN_MEMBER_ID) << Forget()
+
+
+def test_claims_of_a_client_that_is_adopted_and_rejoins_at_once_go_upstream() -> None:
+    for event in (adopted(9, None), msgspec.structs.replace(adopted(9, None), names={})):
+        play = after(Playbook(), event, joins(8, owned=[0]))
+        play >> LEARNED
+        assert play >> granted(9, [0, 1]) << beat(9, owned=[0])
+
+
+def test_nobody_is_adopted_twice() -> None:
+    with pytest.raises(e.ImpossibleStory):
+        Playbook(stable(), NOW) >> adopted()
+
+
+def test_a_proxy_that_stops_leaves_nobody_waiting_and_its_members_where_they_are() -> None:
+    play = rhythmic() >> beats(5)
+    play >> ProxyStopping() << AnswerHeartbeat(5) << remembered(session_ms=100_000)
+    assert play << Is("stable/stable E2 g2")
+    parked = Playbook(stable(), NOW) >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
+    parked >> ProxyStopping() << AnswerJoin(6, e.NOT_COORDINATOR, member_id="m") << remembered()
+    assert parked << Is("prepare-rebalance/acknowledging E2 g2")
+    assert Playbook() >> ProxyStopping() << Is("absent/absent E0 g-1")
+
+
+def test_a_proxy_that_leaves_takes_its_members_along_and_static_ones_keep_their_place() -> None:
+    assert Playbook(stable(), NOW) >> ProxyStopping(leaving=True) << beat(-1)
+    play = Playbook(stable(instance_id="i", member_id=""), NOW) >> ProxyStopping(leaving=True)
+    assert play << beat(-2, member_id="c-1", instance_id="i")
+    play = after(rhythmic(HOLDING), beats(5)) >> ProxyStopping(leaving=True)
+    assert play << AnswerHeartbeat(5, e.UNKNOWN_MEMBER_ID) << beat(-1)

@@ -1,0 +1,91 @@
+"""The tables: what is legal and no more, refusals in the narrow vocabulary, and documentation that says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.translation.walks import walk
+from translation import errors as e
+from translation.protocol_page import page
+from translation.refusals import OTHER, REFUSALS, Refusal, Then, refusal
+from translation.states import (
+    JOINT,
+    PHASE_MOVES,
+    STANDING_MOVES,
+    Phase,
+    Standing,
+    check_joint,
+    check_phase,
+    check_standing,
+)
+
+WALKS = 1_500
+
+
+def test_the_tables_say_what_members_do_no_more_and_no_less() -> None:
+    """Walks at random, from a fixed seed, through everything a host can say to a member."""
+    phases, standings, joint = set(), set(), set()
+    for seed in range(WALKS):
+        for before, after in walk(seed):
+            phases.add((before.phase, after.phase))
+            standings.add((before.standing, after.standing))
+            joint.add((after.phase, after.standing))
+    assert {move for move in phases if move[0] is not move[1]} == set(PHASE_MOVES)
+    assert {move for move in standings if move[0] is not move[1]} == set(STANDING_MOVES)
+    assert joint == {(phase, standing) for phase, standings in JOINT.items() for standing in standings}
+
+
+def test_what_the_tables_do_not_say_is_refused() -> None:
+    with pytest.raises(e.IllegalMove, match="standing fenced -> leaving"):
+        check_standing(Standing.FENCED, Standing.LEAVING)
+    with pytest.raises(e.IllegalMove, match="phase absent while joining"):
+        check_joint(Phase.ABSENT, Standing.JOINING)
+
+
+def test_a_move_that_is_not_in_the_table_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All twelve moves between phases are in it; so one is taken out, of a copy that keeps their order."""
+    fewer = {move: why for move, why in PHASE_MOVES.items() if move != (Phase.ABSENT, Phase.STABLE)}
+    monkeypatch.setattr("translation.states.PHASE_MOVES", fewer)
+    with pytest.raises(e.IllegalMove, match="phase absent -> stable"):
+        check_phase(Phase.ABSENT, Phase.STABLE)
+
+
+JOIN_CODES = {
+    e.UNKNOWN_MEMBER_ID,
+    e.NOT_COORDINATOR,
+    e.COORDINATOR_LOAD_IN_PROGRESS,
+    e.FENCED_INSTANCE_ID,
+    e.GROUP_MAX_SIZE_REACHED,
+    e.GROUP_AUTHORIZATION_FAILED,
+}
+OTHER_CODES = {
+    e.NONE,
+    e.UNKNOWN_MEMBER_ID,
+    e.NOT_COORDINATOR,
+    e.COORDINATOR_LOAD_IN_PROGRESS,
+    e.FENCED_INSTANCE_ID,
+    e.GROUP_AUTHORIZATION_FAILED,
+}
+
+
+@pytest.mark.parametrize("row", [*REFUSALS.values(), OTHER])
+def test_clients_hear_only_words_that_each_library_survives(row: Refusal) -> None:
+    assert row.join in JOIN_CODES
+    assert {row.sync, row.heartbeat} <= OTHER_CODES - {e.COORDINATOR_LOAD_IN_PROGRESS}
+    assert row.commit is None or row.commit in OTHER_CODES
+
+
+@pytest.mark.parametrize("then", Then)
+def test_every_consequence_has_a_cause(then: Then) -> None:
+    assert any(row.then is then for row in REFUSALS.values())
+
+
+def test_an_error_of_the_future_is_retried() -> None:
+    assert refusal(9_999).then is Then.RETRY
+
+
+def test_the_documentation_is_printed_from_the_tables() -> None:
+    """To print it: python -m translation.protocol_page > docs/protocol.md"""
+    assert Path("docs/protocol.md").read_text() == page()

@@ -10,6 +10,8 @@ class Cause(Enum):
     CLIENT_CLOSED = "client_closed"
     BROKER_CLOSED = "broker_closed"
     DRAINED = "drained"
+    # The client had gone long before; the member that spoke on its connection needs it no more.
+    RELEASED = "released"
     # The network.
     CLIENT_LOST = "client_lost"
     BROKER_LOST = "broker_lost"

@@ -13,7 +13,7 @@ import trio
 
 from proxy.addresses import Address
 from proxy.causes import Cause
-from proxy.conversation import Conversation, Wire
+from proxy.conversation import Conversation, Desk, Wire
 from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.settings import Limits
@@ -22,7 +22,9 @@ SWEEP_SECONDS = 1.0
 DRAIN_SWEEP_SECONDS = 0.05
 
 # These say something is wrong, here or with a peer; the others are how connections ordinarily end.
-ORDINARY = frozenset({Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST})
+ORDINARY = frozenset(
+    {Cause.RELEASED, Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST}
+)
 
 
 class Connection(Protocol):
@@ -37,6 +39,13 @@ class Connection(Protocol):
 
     def close(self, cause: Cause, detail: str = "") -> None: ...
     def drain(self) -> None: ...
+
+    def flush(self) -> None:
+        """Send what was asked and answered here, if that is not about to happen anyhow."""
+
+    def release(self) -> None:
+        """No member needs this connection any more: if its client has gone, it may go too."""
+
     def stalled_by_client(self) -> bool: ...
     def connecting(self) -> bool: ...
 
@@ -53,8 +62,11 @@ class Watch:
 
 
 class Connections:
-    def __init__(self, limits: Limits, wire: Wire, counts: Counts, log: Log) -> None:
+    def __init__(
+        self, limits: Limits, wire: Wire, counts: Counts, log: Log, open_desk: Callable[[Connection], Desk]
+    ) -> None:
         self.limits = limits
+        self._open_desk = open_desk
         self.counts = counts
         self.log = log
         self._wire = wire
@@ -66,9 +78,15 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    def converse(self) -> Conversation:
+    def converse(self, connection: Connection) -> Conversation:
         limits = self.limits
-        return Conversation(self._wire, self.counts, limits.max_request_bytes, limits.max_rewritten_bytes)
+        return Conversation(
+            self._wire,
+            self.counts,
+            limits.max_request_bytes,
+            limits.max_rewritten_bytes,
+            lambda: self._open_desk(connection),
+        )
 
     @property
     def full(self) -> bool:
@@ -82,6 +100,9 @@ class Connections:
     def closed(self, connection: Connection, cause: Cause, detail: str) -> None:
         self._open.discard(connection)
         self.counts.connections_open = len(self._open)
+        if connection.conversation.desk is not None:
+            connection.conversation.desk.closed()
+            connection.conversation.abandon()
         self.refused(connection.client, cause, detail, connection.node)
 
     def refused(self, client: str, cause: Cause, detail: str = "", node: int | None = None) -> None:

@@ -7,6 +7,9 @@ connection owns no buffer at all: reading uses one that all of them share.
 
 A client that has finished sending (half-closed) still gets its answers: the end is passed on to the broker once all is
 sent, and the broker's own end closes the connection. When a broker ends, what it said is delivered first.
+
+A connection on which a member speaks to its coordinator outlives its client's socket (it *lingers*): members are not
+connections, and the client may be back on another one.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from proxy.names import Target
 BUFFER_BYTES = 256 * 1024
 # Below this, copying costs less than the calls that avoid it.
 LEAST_TO_SPLICE = 64 * 1024
+# How a client goes.
+GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 _buffer = bytearray(BUFFER_BYTES)
 _view = memoryview(_buffer)
 
@@ -62,7 +67,7 @@ class Link:
         self.client = client
         self.node = node
         self.dialled: Address | None = None
-        self.conversation = connections.converse()
+        self.conversation = connections.converse(self)
         # Not the epoll set's time: it stands still while the set waits, and we may come from elsewhere.
         self.opened_at = self.active_at = trio.current_time()
         self.watch = Watch(self.opened_at)
@@ -78,6 +83,7 @@ class Link:
         self._draining = False
         self._throttled = False
         self._closed = False
+        self._lingering = False
         sock.setblocking(False)
         sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         connections.opened(self)
@@ -164,10 +170,9 @@ class Link:
         onward = self.conversation.from_client(arrived)
         if onward:
             self._send(broker, onward)
-        if self.conversation.answers:
-            self._send(client, b"".join(self.conversation.answers))
-            self.conversation.answers.clear()
-        if len(self.conversation.expected) >= self._max_pipelined:
+        if self.conversation.desk is not None or self.conversation.answers:
+            self._send_ours()
+        if self.conversation.full(self._max_pipelined):
             self._throttled = True
             self._arm()
 
@@ -185,6 +190,7 @@ class Link:
             moved = self._splice(broker, client, self.conversation.answer_left)
             self.conversation.answer_left -= moved
             self._counts.bytes_from_brokers += moved
+            self._send_ours()
             return
         arrived = _receive(broker)
         if arrived is None:
@@ -196,9 +202,38 @@ class Link:
         onward = self.conversation.from_broker(arrived)
         if onward:
             self._send(client, onward)
-        if self._throttled and len(self.conversation.expected) < self._max_pipelined:
+        if self.conversation.desk is not None:
+            self._send_ours()
+        if self._throttled and not self.conversation.full(self._max_pipelined):
             self._throttled = False
             self._arm()
+
+    def flush(self) -> None:
+        """Something was asked or answered here outside of this connection's own events."""
+        if not self.conversation.inside:
+            self._guarded(self._flush, 0)
+
+    def _flush(self, _events: int) -> None:
+        self._send_ours()
+        if self._throttled and not self.conversation.full(self._max_pipelined):
+            self._throttled = False
+            self._arm()
+
+    def _send_ours(self) -> None:
+        """What the desk asks and answers, and what the client sent behind a request that was in hand."""
+        conversation, broker = self.conversation, self._broker
+        if broker is None:
+            return
+        onward: Bytes = conversation.take_outbox()
+        while onward or conversation.waiting():
+            if onward:
+                self._send(broker, onward)
+            onward = conversation.from_client(b"") if conversation.waiting() else b""
+        conversation.release_locals()
+        if conversation.answers:
+            due = b"".join(conversation.answers)
+            conversation.answers.clear()
+            self._send(self._client, due)
 
     def _splice(self, source: Leg, sink: Leg, limit: int) -> int:
         """The inside of a large opaque frame need not come into this process."""
@@ -219,6 +254,8 @@ class Link:
         return size
 
     def _send(self, leg: Leg, data: Bytes) -> None:
+        if leg is self._client and self._lingering:
+            return
         sent = 0 if leg.unsent else _sent(leg, data)
         if sent < len(data):
             leg.unsent += memoryview(data)[sent:]
@@ -239,7 +276,7 @@ class Link:
 
     def _client_ended(self, broker: Leg) -> None:
         self._client.ended = True
-        if self.conversation.quiet:
+        if self.conversation.quiet or self._needed():
             self.close(Cause.CLIENT_CLOSED)
         elif broker.unsent:
             broker.ending = True
@@ -250,7 +287,9 @@ class Link:
 
     def _broker_ended(self, broker: Leg) -> None:
         broker.ended = True
-        if self._client.unsent:
+        if self._lingering:
+            self.close(Cause.BROKER_CLOSED)
+        elif self._client.unsent:
             self._client.ending = True
             self._arm()
         else:
@@ -266,11 +305,11 @@ class Link:
             raise Disconnect(leg.lost, str(failure)) from failure
 
     def close(self, cause: Cause, detail: str = "") -> None:
-        if self._closed:
+        if self._closed or (cause in GONE and self._linger()):
             return
         self._closed = True
         for leg in (self._client, self._broker):
-            if leg is not None:
+            if leg is not None and not (self._lingering and leg is self._client):
                 self._epoll_set.forget(leg.sock, leg.watched)
         self._connections.closed(self, cause, detail)
 
@@ -278,8 +317,31 @@ class Link:
         if not self._draining:
             self._draining = True
             self._arm()
-        if self.conversation.quiet and not self._client.unsent:
+        if self._lingering or (self.conversation.quiet and not self._client.unsent):
             self.close(Cause.DRAINED)
+
+    # --------------------------------------------------------------------------------------------------- lingering
+
+    def _needed(self) -> bool:
+        return self.conversation.desk is not None and self.conversation.desk.needed()
+
+    def _linger(self) -> bool:
+        """The client has gone, a member stays: true if so."""
+        if self._lingering:
+            return True
+        if not self._connected or self._broker is None or self._broker.ended or not self._needed():
+            return False
+        self._lingering = True
+        self._epoll_set.forget(self._client.sock, self._client.watched)
+        self._client.watched = 0
+        self._client.unsent = bytearray()
+        self._arm()
+        return True
+
+    def release(self) -> None:
+        """No member speaks on this connection any more."""
+        if self._lingering and not self._needed():
+            self.close(Cause.RELEASED)
 
     # -------------------------------------------------------------------------------------------------- what to await
 
@@ -297,7 +359,8 @@ class Link:
         held = self._throttled or (self._draining and not self.conversation.request_under_way)
         if self._connected:
             # Who does not take its answers may not ask for more: some are made here, and no broker holds them back.
-            self._watch(client, not (client.ended or broker.unsent or client.unsent or held))
+            if not self._lingering:
+                self._watch(client, not (client.ended or broker.unsent or client.unsent or held))
             self._watch(broker, not (broker.ended or client.unsent))
 
     def _watch(self, leg: Leg, read: bool) -> None:

@@ -3,6 +3,7 @@
     serve
     ├── the epoll set     doors (listening sockets) and links (plaintext connections)
     ├── tls               one task a connection that has TLS on a side, and its two pumps
+    ├── clock             wakes members when a deadline of theirs comes
     ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
     ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker; reopens resting doors
     ├── certificates      watches their files
@@ -23,6 +24,7 @@ import resource
 import signal
 import socket
 from importlib.metadata import version
+from pathlib import Path
 
 import trio
 
@@ -33,6 +35,10 @@ from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.doors import CannotListen, Door
 from proxy.epoll_set import EpollSet
+from proxy.groups.clock import Clock
+from proxy.groups.host import Host
+from proxy.groups.journal import CannotJournal, Journal
+from proxy.groups.passing import GroupRules, pacing_of, rules_of
 from proxy.link import Link
 from proxy.logs import Log
 from proxy.metrics import Metrics
@@ -57,7 +63,15 @@ class Proxy:
         self.counts = Counts()
         self.directory = Directory(settings, self._node_appeared)
         self.wire = Wire(self.directory)
-        self.connections = Connections(settings.limits, self.wire, self.counts, log)
+        self.clock = Clock()
+        self.host = Host(
+            self.clock,
+            GroupRules(settings.groups, rules_of(settings.translation)),
+            pacing_of(settings.translation),
+            Journal(Path(settings.translation.journal) if settings.translation.journal else None, log),
+            log,
+        )
+        self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.open_line)
         self.names = Names()
         self.scout = Scout(self.directory, self.wire, self._dial_stream, log)
         self.client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
@@ -247,10 +261,10 @@ async def serve(settings: Settings, log: Log) -> None:
     with EpollSet() as epoll_set:
         refusal = None
         async with trio.open_nursery() as tasks:
-            proxy = Proxy(settings, log, epoll_set, tasks)
             try:
+                proxy = Proxy(settings, log, epoll_set, tasks)
                 proxy.open_doors()
-            except CannotListen as failure:
+            except (CannotListen, CannotJournal) as failure:
                 refusal = CannotStart(str(failure))
             else:
                 await _run(proxy, admin, tasks)
@@ -265,6 +279,7 @@ async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nurse
     for side in proxy.sides:
         tasks.start_soon(side.follow)
     tasks.start_soon(proxy.run_epoll_set)
+    tasks.start_soon(proxy.clock.run)
     tasks.start_soon(proxy.scout.run)
     tasks.start_soon(proxy.connections.sweep, proxy.directory.nodes.get)
     tasks.start_soon(proxy.reopen_doors)
@@ -274,7 +289,9 @@ async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nurse
     await _until_told_to_stop(proxy)
     for door in proxy.doors:
         door.close()
+    proxy.host.stop(proxy.settings.translation.leave_on_exit)
     await proxy.connections.drain()
+    proxy.host.journal.close()
     tasks.cancel_scope.cancel()
 
 

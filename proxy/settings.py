@@ -70,6 +70,37 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     drain_timeout_ms: Milliseconds = 10_000
 
 
+class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is done with the groups whose ids fit. The first rule that fits counts; a group that none fits is translated."""
+
+    # `*` and `?` stand for anything and for one character: `orders-*`.
+    pattern: str
+    # `translate` them, let them `pass` to the broker's classic protocol, or `refuse` them (as if the ACL forbade it).
+    # `dry-run` lets them pass too, and says what would be done with each member.
+    mode: Literal["translate", "pass", "refuse", "dry-run"] = "translate"
+    # The coordinator's assignor, whatever the clients ask for; none: `range` for range, else `uniform`.
+    assignor: str | None = None
+
+
+class Translation(Struct, frozen=True, forbid_unknown_fields=True):
+    """How classic members are translated. docs/defaults.md says how the defaults were chosen."""
+
+    # A JoinGroup waits at most this long for the whole assignment.
+    park_ms: Annotated[int, Meta(ge=0, le=20_000)] = 3_000
+    # New partitions wait this long for company before a client is asked to rejoin for them.
+    company_ms: Annotated[int, Meta(ge=0)] = 300
+    # A heartbeat's answer is held for this part of the client's rhythm, so that news travels at once. 0: never held.
+    hold_heartbeats: Annotated[float, Meta(ge=0, le=0.95)] = 0.8
+    # The heartbeat interval told to native members that pass through, while their group moves. 0: as the broker says.
+    native_moving_ms: Annotated[int, Meta(ge=0)] = 300
+    # The same while the group is quiet.
+    native_quiet_ms: Annotated[int, Meta(ge=0)] = 2_000
+    # Where it is written what clients were told, so that a restart goes unnoticed; none: kept in memory only.
+    journal: str | None = None
+    # Members leave the group when the proxy is stopped, rather than wait for its restart.
+    leave_on_exit: bool = False
+
+
 class Log(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of events."""
 
@@ -97,5 +128,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     client_tls: ClientTls | None = None
     upstream_tls: UpstreamTls | None = None
     sni: Sni | None = None
+    # What is done with which groups. No rules: all consumer groups are translated.
+    groups: tuple[GroupRule, ...] = ()
+    translation: Translation = Translation()
     limits: Limits = Limits()
     log: Log = Log()

@@ -1,8 +1,10 @@
 """A connection with TLS on one side or both: two trio streams and a pump each way.
 
 The conversation between them is the same as for plaintext. Each pump reads, lets the conversation look, and sends before
-it reads again: backpressure by waiting. The first pump to end, fail or be closed ends the other; `run` closes both
-streams, whatever happened, and reports the cause once.
+it reads again: backpressure by waiting. A third one sends what is asked and answered here at other times. What one of
+them takes to send is queued for its stream before anybody else runs, so it leaves in the order in which it was expected.
+The first pump to fail or be closed ends the others; `run` closes both streams, whatever happened, and reports the cause
+once. As with plaintext, a connection on which a member speaks to its coordinator lingers when its client goes.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from proxy.causes import Cause, Disconnect
 from proxy.connections import Connections, Watch
 
 RECEIVE_BYTES = 64 * 1024
+# How a client goes.
+GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 
 Dial = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
 
@@ -27,7 +31,7 @@ class TlsLink:
         self.client = client
         self.node = node
         self.dialled: Address | None = None
-        self.conversation = connections.converse()
+        self.conversation = connections.converse(self)
         self.opened_at = self.active_at = trio.current_time()
         self.watch = Watch(self.opened_at)
         self._connections = connections
@@ -37,7 +41,11 @@ class TlsLink:
         self._scope = trio.CancelScope()
         self._end: tuple[Cause, str] | None = None
         self._client_writing = trio.Lock()
+        self._broker_writing = trio.Lock()
+        self._pushed = trio.Event()
+        self._lingering = False
         self._client_ended = False
+        self._broker_ended = False
         self._draining = False
         # While the client is waited for: what ends the wait when draining.
         self._receiving: trio.CancelScope | None = None
@@ -56,6 +64,7 @@ class TlsLink:
                 async with trio.open_nursery() as pumps:
                     pumps.start_soon(self._pump, self._client_to_broker)
                     pumps.start_soon(self._pump, self._broker_to_client)
+                    pumps.start_soon(self._pump, self._ours)
         except Disconnect as end:
             self.close(end.cause, end.detail)
         finally:
@@ -65,15 +74,34 @@ class TlsLink:
             self._connections.closed(self, *(self._end or (Cause.OUR_MISTAKE, "ended without a cause")))
 
     def close(self, cause: Cause, detail: str = "") -> None:
+        if cause in GONE and self._linger():
+            return
         if self._end is None:
             self._end = (cause, detail)
         self._scope.cancel()
+
+    def flush(self) -> None:
+        if not self.conversation.inside:
+            self._pushed.set()
+
+    def _linger(self) -> bool:
+        """The client has gone, a member stays: true if so."""
+        desk = self.conversation.desk
+        if not self._lingering and not self._broker_ended and desk is not None and desk.needed():
+            self._lingering = True
+            # Not closed before the end: a pump may be waiting in it, and is cancelled with us.
+        return self._lingering and not self._broker_ended
+
+    def release(self) -> None:
+        desk = self.conversation.desk
+        if self._lingering and not (desk is not None and desk.needed()):
+            self.close(Cause.RELEASED)
 
     def drain(self) -> None:
         self._draining = True
         if self._receiving is not None and not self.conversation.request_under_way:
             self._receiving.cancel()
-        if self.conversation.quiet and not self._client_writing.locked():
+        if self._lingering or (self.conversation.quiet and not self._client_writing.locked()):
             self.close(Cause.DRAINED)
 
     def stalled_by_client(self) -> bool:
@@ -96,7 +124,7 @@ class TlsLink:
     async def _client_to_broker(self, broker: trio.abc.Stream) -> None:
         limits = self._connections.limits
         while True:
-            while len(self.conversation.expected) >= limits.max_pipelined_requests:
+            while self.conversation.full(limits.max_pipelined_requests):
                 self._answered = trio.Event()
                 await self._answered.wait()
             arrived = await self._from_client()
@@ -108,15 +136,13 @@ class TlsLink:
             self._counts.bytes_from_clients += len(arrived)
             onward = self.conversation.from_client(arrived)
             if onward:
-                await _send(broker, onward, Cause.BROKER_LOST)
-            if self.conversation.answers:
-                due = b"".join(self.conversation.answers)
-                self.conversation.answers.clear()
-                async with self._client_writing:
-                    await _send(self._client, due, Cause.CLIENT_LOST)
+                await self._tell_broker(broker, onward)
+            await self._send_ours(broker)
         # TLS can't be half-closed through trio: an end from the client is an end, once what it asked is answered.
         self._client_ended = True
-        if self.conversation.quiet or self.conversation.request_under_way:
+        desk = self.conversation.desk
+        is_needed = desk is not None and desk.needed()
+        if self.conversation.quiet or self.conversation.request_under_way or is_needed:
             self.close(Cause.CLIENT_CLOSED)
 
     async def _from_client(self) -> bytes | bytearray | None:
@@ -133,6 +159,7 @@ class TlsLink:
         while True:
             arrived = await broker.receive_some(RECEIVE_BYTES)
             if not arrived:
+                self._broker_ended = True
                 self.close(Cause.CLIENT_CLOSED if self._client_ended else Cause.BROKER_CLOSED)
                 return
             self.active_at = trio.current_time()
@@ -140,11 +167,48 @@ class TlsLink:
             onward = self.conversation.from_broker(arrived)
             self._answered.set()
             if onward:
-                async with self._client_writing:
-                    await _send(self._client, onward, Cause.CLIENT_LOST)
-            if self._client_ended and self.conversation.quiet:
+                await self._tell_client(onward)
+            await self._send_ours(broker)
+            if self._client_ended and not self._lingering and self.conversation.quiet:
                 self.close(Cause.CLIENT_CLOSED)
                 return
+
+    # -------------------------------------------------------------------------------------------------------- sending
+
+    async def _ours(self, broker: trio.abc.Stream) -> None:
+        while True:
+            await self._pushed.wait()
+            self._pushed = trio.Event()
+            self._answered.set()
+            await self._send_ours(broker)
+
+    async def _send_ours(self, broker: trio.abc.Stream) -> None:
+        """What the desk asks and answers, and what the client sent behind a request that was in hand."""
+        conversation = self.conversation
+        onward: bytes | bytearray | memoryview = conversation.take_outbox()
+        while onward or conversation.waiting():
+            if onward:
+                await self._tell_broker(broker, onward)
+            onward = conversation.from_client(b"") if conversation.waiting() else b""
+        conversation.release_locals()
+        if conversation.answers:
+            due = b"".join(conversation.answers)
+            conversation.answers.clear()
+            await self._tell_client(due)
+
+    async def _tell_broker(self, broker: trio.abc.Stream, data: bytes | bytearray | memoryview) -> None:
+        async with self._broker_writing:
+            await _send(broker, data, Cause.BROKER_LOST)
+
+    async def _tell_client(self, data: bytes | bytearray | memoryview) -> None:
+        if self._lingering:
+            return
+        try:
+            async with self._client_writing:
+                await _send(self._client, data, Cause.CLIENT_LOST)
+        except Disconnect:
+            if not self._linger():
+                raise
 
 
 async def _send(stream: trio.abc.Stream, data: bytes | bytearray | memoryview, lost: Cause) -> None:

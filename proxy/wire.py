@@ -18,6 +18,7 @@ from typing import NamedTuple
 from kafka_protocol import (
     API,
     CodecError,
+    decode_request,
     decode_response,
     encode_request,
     encode_response,
@@ -45,8 +46,26 @@ REWRITTEN_FROM = {
     SHARE_FETCH: 0,
     SHARE_ACKNOWLEDGE: 0,
 }
+# Answered, or sent on in other words, by proxy/groups: whole, in every version the codec knows.
+OFFSET_COMMIT, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 11, 12, 13, 14
+DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT, CONSUMER_GROUP_HEARTBEAT = 15, 16, 28, 68
+TAKEN_FROM = {
+    OFFSET_COMMIT: 0,
+    JOIN_GROUP: 0,
+    HEARTBEAT: 0,
+    LEAVE_GROUP: 0,
+    SYNC_GROUP: 0,
+    DESCRIBE_GROUPS: 0,
+    LIST_GROUPS: 0,
+    # Before, it names no member.
+    TXN_OFFSET_COMMIT: 3,
+    CONSUMER_GROUP_HEARTBEAT: 0,
+}
+# Of these, versions that brokers have dropped are served all the same.
+SERVED_FROM_0 = frozenset({OFFSET_COMMIT, JOIN_GROUP})
+FIRST_INTRODUCTION = 3
 # The APIs of which no version is passed that is not understood.
-CLAMPED = {*CEILINGS, *REWRITTEN_FROM}
+CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 
 UNSUPPORTED_VERSION = 35
 CLIENT_ID = "kip848-proxy"
@@ -89,6 +108,14 @@ class Wire:
 
     def produce_acks(self, frame: Bytes) -> int | None:
         return surgery.produce_acks(frame)
+
+    def software(self, frame: bytes) -> tuple[str, str]:
+        """What an ApiVersions request says of its sender (KIP-511). One that cannot be read is the broker's to refuse."""
+        try:
+            _, request = decode_request(frame)
+        except CodecError:
+            return "", ""
+        return request.client_software_name, request.client_software_version
 
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         """The answer (correlation id first, no length) with what clients may know in place of what brokers said."""
@@ -171,6 +198,8 @@ class Wire:
         for offered in versions.api_keys:
             if offered.api_key in CLAMPED:
                 offered.max_version = min(offered.max_version, ceiling(offered.api_key))
+            if offered.api_key in SERVED_FROM_0:
+                offered.min_version = 0
         versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
         return encode_response(API_VERSIONS, spoken, correlation_id, versions)
 
@@ -191,6 +220,10 @@ def _treatments() -> dict[int, Treatment]:
 
 def _treatment(key: int, version: int) -> Treatment:
     rewritten = version >= REWRITTEN_FROM.get(key, version + 1)
+    if version >= TAKEN_FROM.get(key, version + 1):
+        return Treatment.TAKEN
+    if key == API_VERSIONS and version >= FIRST_INTRODUCTION:
+        return Treatment.INTRODUCTION
     if key == PRODUCE:
         return Treatment.PRODUCE_REWRITTEN if rewritten else Treatment.PRODUCE
     if rewritten:

@@ -1,0 +1,15 @@
+"""Groups answered here: the host of the members, and what it needs to stand between clients and coordinators.
+
+classic.py      requests of legacy clients, read; their answers, written           (knows the codec)
+native.py       what is asked of coordinators, and what they answer                (knows the codec)
+line.py         one client's connection: what it may do, and what is asked on it
+host.py         members, one `step` at a time, and the orders they give
+together.py     what the members of one group know together, hosted
+recognising.py  who is it that speaks for a member we do not have?
+commits.py      offsets committed in a member's name
+leaving.py      LeaveGroup, which may speak for many
+describing.py   DescribeGroups and ListGroups, as old tools want them
+passing.py      which groups are translated, and which pass
+clock.py        time in milliseconds, and what is to happen when it comes
+journal.py      what survives a kill -9
+"""

@@ -1,0 +1,258 @@
+"""Requests of the classic group protocol, read into events; orders of a member, written as answers.
+
+Every version from 0 is read, and an answer is written at the version it was asked in.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kafka_protocol import API, CodecError, decode_request, decode_response, encode, encode_response
+from kafka_protocol import messages as m
+from proxy.causes import Cause, Disconnect
+from proxy.groups.native import SeenGroup, SeenMember
+from translation import actions as do
+from translation import errors as e
+from translation import events as ev
+from translation.embedded import write_assignment
+from translation.heartbeat import TopicPartition
+
+OFFSET_COMMIT, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 11, 12, 13, 14
+DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT = 15, 16, 28
+GROUP_HEARTBEAT = 68
+
+FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
+FIRST_BATCH_LEAVE = 3
+FIRST_COMMIT_BY_TOPIC_ID = {OFFSET_COMMIT: 10, TXN_OFFSET_COMMIT: 6}
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as it came."""
+
+    key: int
+    version: int
+    correlation_id: int
+    client_id: str
+    body: Any
+    frame: bytes
+
+    @property
+    def name(self) -> str:
+        return API[self.key].name
+
+    def answered(self, body: Any) -> bytes:
+        return encode_response(self.key, self.version, self.correlation_id, body)
+
+
+def read(frame: bytes) -> Request:
+    try:
+        header, body = decode_request(frame)
+    except CodecError as error:
+        raise Disconnect(Cause.MALFORMED_REQUEST, str(error)) from error
+    return Request(
+        key=header.api_key,
+        version=header.api_version,
+        correlation_id=header.correlation_id,
+        client_id=header.client_id or "",
+        body=body,
+        frame=frame,
+    )
+
+
+# --- events --------------------------------------------------------------------------------------------------------
+
+
+def join_requested(request: Request, number: int, fresh_id: str, predecessor: str | None) -> ev.JoinRequested:
+    body: m.JoinGroupRequest = request.body
+    rebalance_timeout_ms = body.rebalance_timeout_ms if request.version >= 1 else body.session_timeout_ms
+    return ev.JoinRequested(
+        request=number,
+        version=request.version,
+        member_id=body.member_id,
+        protocols=tuple(ev.Protocol(offered.name, bytes(offered.metadata)) for offered in body.protocols),
+        session_timeout_ms=body.session_timeout_ms,
+        rebalance_timeout_ms=rebalance_timeout_ms,
+        fresh_id=fresh_id,
+        protocol_type=body.protocol_type,
+        instance_id=body.group_instance_id,
+        predecessor=predecessor,
+        client_id=request.client_id,
+        reason=body.reason,
+    )
+
+
+def sync_requested(request: Request, number: int) -> ev.SyncRequested:
+    body: m.SyncGroupRequest = request.body
+    return ev.SyncRequested(
+        request=number,
+        generation=body.generation_id,
+        instance_id=body.group_instance_id,
+        protocol_type=body.protocol_type,
+        protocol_name=body.protocol_name,
+    )
+
+
+def heartbeat_requested(request: Request, number: int) -> ev.HeartbeatRequested:
+    body: m.HeartbeatRequest = request.body
+    return ev.HeartbeatRequested(request=number, generation=body.generation_id, instance_id=body.group_instance_id)
+
+
+def commit_requested(request: Request, number: int) -> ev.CommitRequested:
+    body: m.OffsetCommitRequest | m.TxnOffsetCommitRequest = request.body
+    return ev.CommitRequested(
+        request=number,
+        generation=body.generation_id_or_member_epoch,
+        instance_id=body.group_instance_id,
+        partitions=_committed(request),
+    )
+
+
+def _committed(request: Request) -> tuple[tuple[str, int], ...] | None:
+    """What is committed, by name; a commit by topic id is the coordinator's to judge."""
+    if request.version >= FIRST_COMMIT_BY_TOPIC_ID[request.key]:
+        return None
+    return tuple((topic.name, each.partition_index) for topic in request.body.topics for each in topic.partitions)
+
+
+Leaver = m.LeaveGroupRequestMemberIdentity
+
+
+def leavers(request: Request) -> list[Leaver]:
+    """Who leaves; before version 3 it is one, and by member id."""
+    if request.version >= FIRST_BATCH_LEAVE:
+        return list(request.body.members)
+    return [Leaver(member_id=request.body.member_id)]
+
+
+# --- answers -------------------------------------------------------------------------------------------------------
+
+
+def join_answer(request: Request, order: do.AnswerJoin) -> bytes:
+    """No leader and no members. Versions before 7 have no null: a refused client reads an empty protocol there."""
+    nullable = request.version >= FIRST_JOIN_WITH_NULLABLE_PROTOCOL
+    refused = order.error_code != e.NONE
+    nothing = None if nullable else ""
+    return request.answered(
+        m.JoinGroupResponse(
+            error_code=order.error_code,
+            generation_id=order.generation,
+            protocol_type=None if refused else "consumer",
+            protocol_name=nothing if refused else order.protocol_name,
+            member_id=order.member_id,
+        )
+    )
+
+
+def sync_answer(request: Request, order: do.AnswerSync) -> bytes:
+    refused = order.error_code != e.NONE
+    return request.answered(
+        m.SyncGroupResponse(
+            error_code=order.error_code,
+            protocol_type=None if refused else "consumer",
+            protocol_name=None if refused else order.protocol_name,
+            assignment=order.assignment,
+        )
+    )
+
+
+def heartbeat_answer(request: Request, error_code: int) -> bytes:
+    return request.answered(m.HeartbeatResponse(error_code=error_code))
+
+
+def leave_answer(request: Request, codes: Iterable[int]) -> bytes:
+    """One code for each leaver, in the order they were named."""
+    told = list(codes)
+    if request.version < FIRST_BATCH_LEAVE:
+        return request.answered(m.LeaveGroupResponse(error_code=told[0] if told else e.NONE))
+    members = [
+        m.LeaveGroupResponseMemberResponse(
+            member_id=leaver.member_id, group_instance_id=leaver.group_instance_id, error_code=code
+        )
+        for leaver, code in zip(leavers(request), told, strict=True)
+    ]
+    return request.answered(m.LeaveGroupResponse(members=members))
+
+
+def commit_answer(request: Request, error_code: int) -> bytes:
+    """The same word for every partition."""
+    of_topic, of_partition, whole = _COMMIT_ANSWERS[request.key]
+    topics = [
+        of_topic(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[
+                of_partition(partition_index=each.partition_index, error_code=error_code) for each in topic.partitions
+            ],
+        )
+        for topic in request.body.topics
+    ]
+    return request.answered(whole(topics=topics))
+
+
+_COMMIT_ANSWERS: dict[int, tuple[Any, Any, Any]] = {
+    OFFSET_COMMIT: (m.OffsetCommitResponseTopic, m.OffsetCommitResponsePartition, m.OffsetCommitResponse),
+    TXN_OFFSET_COMMIT: (m.TxnOffsetCommitResponseTopic, m.TxnOffsetCommitResponsePartition, m.TxnOffsetCommitResponse),
+}
+
+
+def refusal(request: Request, error_code: int) -> bytes:
+    """Any of these, refused."""
+    match request.key:
+        case 11:
+            return join_answer(request, do.AnswerJoin(0, error_code, member_id=request.body.member_id))
+        case 14:
+            return sync_answer(request, do.AnswerSync(0, error_code))
+        case 12:
+            return heartbeat_answer(request, error_code)
+        case 13:
+            return request.answered(m.LeaveGroupResponse(error_code=error_code))
+        case _:
+            return commit_answer(request, error_code)
+
+
+# --- what passes, and what is painted ------------------------------------------------------------------------------
+
+
+def joined_as(request: Request, frame: bytes) -> str:
+    """The member id in a broker's answer to a JoinGroup that passed."""
+    try:
+        return str(decode_response(request.key, request.version, frame)[1].member_id)
+    except CodecError as error:
+        raise Disconnect(Cause.MALFORMED_ANSWER, str(error)) from error
+
+
+def painted(group: SeenGroup, states: Mapping[str, str]) -> m.DescribeGroupsResponseDescribedGroup:
+    """A consumer group as DescribeGroups would show a classic one."""
+    return m.DescribeGroupsResponseDescribedGroup(
+        group_id=group.group_id,
+        group_state=states.get(group.state, group.state),
+        protocol_type="consumer",
+        protocol_data=group.assignor,
+        members=[_painted_member(member) for member in group.members],
+        authorized_operations=group.authorized_operations,
+    )
+
+
+def _painted_member(member: SeenMember) -> m.DescribeGroupsResponseDescribedGroupMember:
+    assigned = _named(member, member.assigned)
+    return m.DescribeGroupsResponseDescribedGroupMember(
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        member_metadata=_subscription(member),
+        member_assignment=write_assignment(assigned, 0),
+    )
+
+
+def _named(member: SeenMember, partitions: Iterable[TopicPartition]) -> frozenset[tuple[str, int]]:
+    return frozenset((member.names[tp.topic_id], tp.partition) for tp in partitions if tp.topic_id in member.names)
+
+
+def _subscription(member: SeenMember) -> bytes:
+    """At version 0, which every tool reads."""
+    return struct.pack(">h", 0) + encode(m.ConsumerProtocolSubscription(topics=list(member.topics), user_data=None), 0)

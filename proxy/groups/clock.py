@@ -1,0 +1,49 @@
+"""Time for members: milliseconds of the wall clock that never go back, and alarms.
+
+Journals outlive the process, so the count begins at the wall clock's time; from then on it is the monotonic clock's.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable
+
+import trio
+
+LONGEST_SLEEP_SECONDS = 3600.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self._ahead = time.time() - trio.current_time()
+        self._alarms: list[tuple[int, int, Callable[[], None]]] = []
+        self._serial = itertools.count()
+        self._sooner = trio.Event()
+
+    @property
+    def now_ms(self) -> int:
+        return int((trio.current_time() + self._ahead) * 1000)
+
+    @property
+    def now_ns(self) -> int:
+        return int((trio.current_time() + self._ahead) * 1_000_000_000)
+
+    def at(self, when_ms: int, ring: Callable[[], None]) -> None:
+        """Call `ring` then. Alarms are not taken back: who is called looks whether it still matters."""
+        if not self._alarms or when_ms < self._alarms[0][0]:
+            self._sooner.set()
+        heapq.heappush(self._alarms, (when_ms, next(self._serial), ring))
+
+    async def run(self) -> None:
+        while True:
+            while self._alarms and self._alarms[0][0] <= self.now_ms:
+                heapq.heappop(self._alarms)[2]()
+            self._sooner = trio.Event()
+            wait = LONGEST_SLEEP_SECONDS
+            if self._alarms:
+                # A millisecond is rounded down when it is read, so an alarm rings when it is over.
+                wait = max(0.0, (self._alarms[0][0] - self.now_ms) / 1000) + 0.0005
+            with trio.move_on_after(wait):
+                await self._sooner.wait()

@@ -1,0 +1,107 @@
+"""Offsets committed in a member's name: sent again under its epoch, on the very connection they came on.
+
+A coordinator takes a native member's OffsetCommit from version 9 on, so older ones are written anew; what the broker says
+is told at the client's own version. Commits in nobody's name pass, and where the broker has dropped their version they are
+lifted to one it knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from proxy.groups import classic
+from proxy.groups.classic import Request
+from proxy.groups.line import Key, Line
+from proxy.groups.native import Ask
+from translation import actions as do
+from translation import errors as e
+from translation import events as ev
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+
+# A native member's commit, unless it names topics by id.
+FIRST_OF_NATIVE_MEMBERS = 9
+# The oldest that all brokers know, for commits in nobody's name.
+OLDEST_EVERYWHERE = 2
+
+# These are about the committer; the rest is about topics, and for the client to hear as it was said.
+ABOUT_MEMBER = frozenset(
+    {
+        e.COORDINATOR_LOAD_IN_PROGRESS,
+        e.COORDINATOR_NOT_AVAILABLE,
+        e.NOT_COORDINATOR,
+        e.ILLEGAL_GENERATION,
+        e.UNKNOWN_MEMBER_ID,
+        e.REBALANCE_IN_PROGRESS,
+        e.GROUP_AUTHORIZATION_FAILED,
+        e.UNSUPPORTED_VERSION,
+        e.GROUP_ID_NOT_FOUND,
+        e.FENCED_INSTANCE_ID,
+        e.FENCED_MEMBER_EPOCH,
+        e.STALE_MEMBER_EPOCH,
+    }
+)
+
+
+class Commits:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        # What the broker said last, by the request's number.
+        self._answers: dict[int, Any] = {}
+
+    def send(self, key: Key, order: do.SendCommit) -> None:
+        number = order.request
+        line, request = self._host.line_of(number), self._host.request_of(number)
+        body = msgspec.structs.replace(request.body, member_id=key[1], generation_id_or_member_epoch=order.member_epoch)
+        ask = Ask(request.key, _version_upstream(request), _without_dropped(body))
+        line.ask(ask, lambda answer: self._heard(key, number, answer))
+
+    def _heard(self, key: Key, number: int, answer: Any) -> None:
+        if answer is None:
+            self._host.feed(key, ev.CommitLost(request=number))
+            return
+        self._answers[number] = answer
+        codes = [each.error_code for topic in answer.topics for each in topic.partitions]
+        about_member = next((code for code in codes if code in ABOUT_MEMBER), e.NONE)
+        self._host.feed(key, ev.CommitAnswered(request=number, error_code=about_member))
+
+    def answer(self, order: do.AnswerCommit) -> None:
+        answer = self._answers.pop(order.request, None)
+        request = self._host.request_of(order.request)
+        if order.error_code is None and answer is not None:
+            self._host.answer(order.request, request.answered(answer))
+        else:
+            self._host.refuse(order.request, order.error_code or e.NONE)
+
+    # ------------------------------------------------------------------------------------------- in nobody's name
+
+    def forward(self, line: Line, request: Request) -> None:
+        """As it came, whatever it is; a version that brokers have dropped is lifted."""
+        if request.key == classic.OFFSET_COMMIT and request.version < OLDEST_EVERYWHERE:
+            ask = Ask(request.key, OLDEST_EVERYWHERE, _without_dropped(request.body))
+            line.ask(ask, lambda answer: self._lifted(line, request, answer))
+        else:
+            line.forward(request.frame)
+
+    def _lifted(self, line: Line, request: Request, answer: Any) -> None:
+        refused = classic.refusal(request, e.NOT_COORDINATOR)
+        line.answer(refused if answer is None else request.answered(answer))
+
+
+def _version_upstream(request: Request) -> int:
+    if request.key == classic.OFFSET_COMMIT:
+        return max(request.version, FIRST_OF_NATIVE_MEMBERS)
+    return request.version
+
+
+def _without_dropped(body: Any) -> Any:
+    """Fields of old versions that no broker heeds any more: how long to keep offsets, and since when."""
+    if not hasattr(body, "retention_time_ms"):
+        return body
+    for topic in body.topics:
+        for each in topic.partitions:
+            each.commit_timestamp = -1
+    return msgspec.structs.replace(body, retention_time_ms=-1)

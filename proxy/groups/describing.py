@@ -1,0 +1,84 @@
+"""DescribeGroups and ListGroups as old tools want them, for proxied and native consumer groups alike.
+
+A broker says of a consumer group that it is Dead and has no members when it is asked in the classic way. So the ones it
+calls dead are asked for again with ConsumerGroupDescribe, and painted in the classic manner: state, assignor, members with
+their subscription and assignment as a classic member would have sent and been sent them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proxy.causes import Cause
+from proxy.groups import classic, native
+from proxy.groups.classic import Request
+from proxy.groups.line import Line
+from proxy.groups.native import Ask
+from translation import errors as e
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+
+# A consumer group's states in the words of a classic one.
+CLASSIC_STATES = {"Assigning": "PreparingRebalance", "Reconciling": "CompletingRebalance"}
+FIRST_LIST_WITH_STATES, FIRST_LIST_WITH_TYPES = 4, 5
+
+
+class Describing:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def taken(self, line: Line, request: Request) -> None:
+        if request.key == classic.DESCRIBE_GROUPS:
+            ask = Ask(request.key, request.version, request.body)
+            line.know_versions(lambda: line.ask(ask, lambda answer: self._described(line, request, answer)))
+        elif request.version == FIRST_LIST_WITH_STATES:
+            ask = Ask(request.key, request.version, _with_native_states(request.body))
+            line.ask(ask, lambda answer: self._listed(line, request, answer))
+        else:
+            # Before there were states there is nothing to translate, and who knows of types knows of their states.
+            line.forward(request.frame)
+
+    # ------------------------------------------------------------------------------------------------------ describe
+
+    def _described(self, line: Line, request: Request, answer: Any) -> None:
+        if answer is None:
+            line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
+            return
+        dead = [group.group_id for group in answer.groups if _is_dead(group)]
+        if not dead or not line.offers(native.GROUP_DESCRIBE):
+            line.answer(request.answered(answer))
+            return
+        ask = native.ask_description(dead, line.versions, request.body.include_authorized_operations)
+        line.ask(ask, lambda seen: self._painted(line, request, answer, seen))
+
+    def _painted(self, line: Line, request: Request, answer: Any, seen: Any) -> None:
+        alive = {group.group_id: group for group in native.descriptions(seen) if not group.error_code} if seen else {}
+        answer.groups = [
+            classic.painted(alive[group.group_id], CLASSIC_STATES) if group.group_id in alive else group
+            for group in answer.groups
+        ]
+        line.answer(request.answered(answer))
+
+    # ---------------------------------------------------------------------------------------------------------- list
+
+    def _listed(self, line: Line, request: Request, answer: Any) -> None:
+        if answer is None:
+            line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
+            return
+        for group in answer.groups:
+            group.group_state = CLASSIC_STATES.get(group.group_state, group.group_state)
+        line.answer(request.answered(answer))
+
+
+def _is_dead(group: Any) -> bool:
+    """Up to version 5 the broker says Dead without an error, from 6 on that there is no such (classic) group."""
+    is_unknown = group.error_code == e.GROUP_ID_NOT_FOUND
+    return bool(is_unknown or (group.error_code == e.NONE and group.group_state == "Dead"))
+
+
+def _with_native_states(body: Any) -> Any:
+    """Who filters by a classic state means the native one too."""
+    native_states = [state for state, name in CLASSIC_STATES.items() if name in body.states_filter]
+    body.states_filter = [*body.states_filter, *native_states]
+    return body

@@ -1,0 +1,110 @@
+"""What must survive a kill -9: for each member, what its client was told last.
+
+One file, one JSON line an entry, appended and handed to the kernel at once: the end of the process loses nothing, only
+the end of the machine may, and then the members are adopted without it. A line that is cut off is the last, and is
+dropped. When more than half of the lines are of the past the file is written anew beside the old one and put in its place.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from proxy.logs import Log
+from translation.events import JournalEntry
+
+Key = tuple[str, str]
+
+FEWEST_TO_COMPACT = 1_000
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`entry` None: the member is over."""
+
+    group: str
+    member: str
+    entry: JournalEntry | None = None
+
+
+class CannotJournal(Exception):
+    """The journal's place cannot be used: why."""
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Line).decode
+
+
+class Journal:
+    """With no path it remembers for as long as the process lives."""
+
+    def __init__(self, path: Path | None, log: Log) -> None:
+        self.entries: dict[Key, JournalEntry] = {}
+        self._path = path
+        self._log = log
+        self._lines = 0
+        self._file = -1
+        if path is not None:
+            self._open(path)
+
+    def remember(self, entry: JournalEntry) -> None:
+        key = (entry.group_id, entry.member_id)
+        if self.entries.get(key) != entry:
+            self.entries[key] = entry
+            self._write(Line(*key, entry))
+
+    def forget(self, key: Key) -> None:
+        if self.entries.pop(key, None) is not None:
+            self._write(Line(*key))
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _open(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._load(path)
+            self._compact(path)
+        except OSError as failure:
+            raise CannotJournal(f"cannot write the journal {path} (`journal`): {failure.strerror}") from failure
+
+    def _load(self, path: Path) -> None:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        for number, line in enumerate(lines, 1):
+            try:
+                read = _decode(line) if line else None
+            except msgspec.MsgspecError as error:
+                self._log.warning("a line of the journal cannot be read", line=number, reason=str(error))
+                continue
+            if read is not None and read.entry is not None:
+                self.entries[read.group, read.member] = read.entry
+            elif read is not None:
+                self.entries.pop((read.group, read.member), None)
+
+    def _write(self, line: Line) -> None:
+        if self._path is None:
+            return
+        try:
+            os.write(self._file, _encode(line) + b"\n")
+            self._lines += 1
+            if self._lines > max(2 * len(self.entries), FEWEST_TO_COMPACT):
+                self._compact(self._path)
+        except OSError as failure:
+            self._log.error("the journal cannot be written", path=str(self._path), reason=str(failure))
+
+    def _compact(self, path: Path) -> None:
+        """A crash leaves the old file or the new one, whole."""
+        beside = path.with_name(path.name + ".new")
+        file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        try:
+            os.write(file, b"".join(_encode(Line(*key, entry)) + b"\n" for key, entry in self.entries.items()))
+            os.fsync(file)
+            os.replace(beside, path)
+        except OSError:
+            os.close(file)
+            raise
+        self.close()
+        self._file, self._lines = file, len(self.entries)

@@ -1,0 +1,163 @@
+"""One client's connection as the members see it: what may be asked on it, and what is known of who is at its end.
+
+Nothing about a member is trusted for a connection that has not shown that its principal may read the group: the first
+request for a group asks the broker first (`admit`), on this very connection. In the same breath the broker's versions
+are learnt, for clients need not have asked.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from proxy.connections import Connection
+from proxy.conversation import Bytes
+from proxy.groups import native
+from proxy.groups.clock import Clock
+from proxy.groups.native import Ask, Versions
+from proxy.observations import Client
+from translation import errors as e
+
+Key = tuple[str, str]
+
+# Our own correlation ids begin here, so that they are told from clients' when somebody reads a capture.
+FIRST_CORRELATION_ID = 0x4B00_0000
+# As clients do by default.
+ANSWER_MS = 30_000
+
+# What the probe may answer that says "not here", and "not you".
+ELSEWHERE = frozenset({e.NOT_COORDINATOR, e.COORDINATOR_NOT_AVAILABLE})
+
+
+class Taker(Protocol):
+    """The host, as a line needs it."""
+
+    clock: Clock
+
+    def taken(self, line: Line, frame: bytes) -> None: ...
+    def interrupted(self, line: Line) -> None: ...
+    def closed(self, line: Line) -> None: ...
+
+
+class Line:
+    def __init__(self, connection: Connection, host: Taker, software: tuple[str, str] = ("", "")) -> None:
+        self.connection = connection
+        self.open = True
+        self.client = Client(address=connection.client, software=software[0], software_version=software[1])
+        self.versions: Versions = {}
+        # The members that speak to their coordinator here.
+        self.members: set[Key] = set()
+        # The request in hand, by the host's number.
+        self.number: int | None = None
+        self._host = host
+        self._admitted: set[str] = set()
+        self._at_the_door: dict[str, list[Callable[[int], None]]] = {}
+        self._correlation_ids = itertools.count(FIRST_CORRELATION_ID)
+
+    def __repr__(self) -> str:
+        return f"<Line {self.client.address} {len(self.members)} members>"
+
+    # ------------------------------------------------------------------------------------------ for the conversation
+
+    def taken(self, api: int, frame: bytes) -> None:
+        self._host.taken(self, frame)
+
+    def interrupted(self) -> None:
+        self._host.interrupted(self)
+
+    def needed(self) -> bool:
+        return bool(self.members)
+
+    def closed(self) -> None:
+        self.open = False
+        self._host.closed(self)
+
+    # ------------------------------------------------------------------------------------------------- for the host
+
+    def known_as(self, client_id: str) -> None:
+        if client_id != self.client.client_id:
+            self.client = msgspec.structs.replace(self.client, client_id=client_id)
+
+    def offers(self, key: int) -> bool:
+        return key in self.versions
+
+    def answer(self, frame: bytes) -> None:
+        """To the request in hand."""
+        self.number = None
+        if self.open:
+            self.connection.conversation.answer(frame)
+            self.connection.flush()
+
+    def forward(self, frame: bytes, heard: Callable[[Bytes | None], Bytes | None] | None = None) -> None:
+        """The request in hand goes to the broker."""
+        self.number = None
+        if self.open:
+            self.connection.conversation.forward(frame, heard)
+            self.connection.flush()
+
+    def ask(self, ask: Ask, heard: Callable[[Any], None]) -> None:
+        """Ask the broker. `heard` is called once: with the answer's body, or with None when there will be none."""
+        if not self.open:
+            heard(None)
+            return
+        waiting = [heard]
+
+        def hear(frame: Bytes | None) -> None:
+            if waiting:
+                waiting.pop()(None if frame is None else native.read(ask, bytes(frame)))
+
+        self._host.clock.at(self._host.clock.now_ms + ANSWER_MS, lambda: hear(None))
+        frame = native.written(ask, next(self._correlation_ids), self.client.client_id)
+        self.connection.conversation.ask(frame, hear)
+        self.connection.flush()
+
+    def release(self, key: Key) -> None:
+        """This member speaks elsewhere, or no more."""
+        self.members.discard(key)
+        if not self.members:
+            self.connection.release()
+
+    # -------------------------------------------------------------------------------------------------------- the door
+
+    def admit(self, group_id: str, then: Callable[[int], None]) -> None:
+        """`then` hears 0, or the error with which whatever is asked about this group here must be refused."""
+        if group_id in self._admitted:
+            then(e.NONE)
+        elif group_id in self._at_the_door:
+            self._at_the_door[group_id].append(then)
+        else:
+            self._at_the_door[group_id] = [then]
+            self.know_versions(lambda: None)
+            self.ask(native.ask_leave_to_read(group_id), lambda answer: self._judged(group_id, answer))
+
+    def know_versions(self, then: Callable[[], None]) -> None:
+        """`then`, once it has been asked what the broker offers."""
+
+        def learnt(answer: Any) -> None:
+            if answer is not None and answer.error_code == e.NONE:
+                self.versions = native.versions_of(answer)
+            then()
+
+        if self.versions:
+            then()
+        else:
+            self.ask(native.ask_versions(), learnt)
+
+    def _judged(self, group_id: str, answer: Any) -> None:
+        error = _verdict(answer)
+        if error == e.NONE:
+            self._admitted.add(group_id)
+        for then in self._at_the_door.pop(group_id, ()):
+            then(error)
+
+
+def _verdict(answer: Any) -> int:
+    """Any word on the member that does not exist means: this is the coordinator, and you may ask it."""
+    if answer is None or answer.error_code in ELSEWHERE:
+        return e.NOT_COORDINATOR
+    if answer.error_code in (e.GROUP_AUTHORIZATION_FAILED, e.INVALID_GROUP_ID):
+        return int(answer.error_code)
+    return e.NONE

@@ -1,0 +1,105 @@
+"""Who is it that speaks for a member we do not have? The coordinator knows, and says so on that client's own connection.
+
+- A member of the group upstream: it was ours before a restart, or came from another proxy. It is adopted.
+- A classic member, in a consumer group that a broker translates for it or in a classic group: its requests pass; at its
+  next JoinGroup it is adopted, if the group is a consumer group.
+- Nobody: a JoinGroup is a newcomer's; anything else is refused best by the broker itself.
+
+It is also asked who holds an instance id.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proxy.groups import classic, native
+from proxy.groups.line import Key
+from proxy.groups.native import SeenGroup, SeenMember
+from translation import errors as e
+from translation import events as ev
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+
+# With these the coordinator has spoken: the group exists as a consumer group, or does not.
+SPOKEN = frozenset({e.NONE, e.GROUP_ID_NOT_FOUND})
+
+
+class Recognition:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._asked: dict[Key, list[int]] = {}
+
+    def ask(self, number: int, key: Key) -> None:
+        """Requests for the same stranger wait for the same answer."""
+        if key in self._asked:
+            self._asked[key].append(number)
+            return
+        self._asked[key] = [number]
+        line = self._host.line_of(number)
+        line.ask(native.ask_description([key[0]], line.versions), lambda answer: self._described(key, answer))
+
+    def _described(self, key: Key, answer: Any) -> None:
+        numbers = self._asked.pop(key)
+        group = native.descriptions(answer)[0] if answer is not None else None
+        if group is None or group.error_code not in SPOKEN:
+            for number in numbers:
+                self._host.refuse(number, e.NOT_COORDINATOR)
+            return
+        for number in numbers:
+            self._judge(number, key, group)
+
+    def _judge(self, number: int, key: Key, group: SeenGroup) -> None:
+        member = group.member(key[1])
+        is_join = self._host.request_of(number).key == classic.JOIN_GROUP
+        if key in self._host.members:
+            self._host.speak(number, key)
+        elif member is not None and (is_join or not member.classic):
+            self._adopt(number, key, member)
+        elif member is not None or not is_join:
+            self._host.pass_on(number, "a broker translates for this member")
+        elif group.error_code == e.GROUP_ID_NOT_FOUND:
+            self._ask_classic(number, key)
+        else:
+            self._host.speak(number, key)
+
+    def _adopt(self, number: int, key: Key, member: SeenMember) -> None:
+        adopted = ev.MemberAdopted(
+            member_id=member.member_id,
+            member_epoch=member.epoch,
+            assigned=member.assigned,
+            subscribed_topics=member.topics,
+            names=dict(member.names),
+            instance_id=member.instance_id,
+            rack_id=member.rack_id,
+            client_id=member.client_id,
+            journal=self._host.journal.entries.get(key),
+        )
+        self._host.log.info(
+            "member adopted", group=key[0], member=key[1], epoch=member.epoch, journal=adopted.journal is not None
+        )
+        self._host.adopt(key, adopted, self._host.line_of(number))
+        self._host.speak(number, key)
+
+    def _ask_classic(self, number: int, key: Key) -> None:
+        """A member of a classic group stays one until it begins anew: it may hold what nobody could grant it here."""
+        line = self._host.line_of(number)
+        line.ask(native.ask_classic_members(key[0]), lambda answer: self._classic(number, key, answer))
+
+    def _classic(self, number: int, key: Key, answer: Any) -> None:
+        if answer is not None and key[1] in native.classic_members(answer):
+            self._host.pass_on(number, "it is a member of a classic group")
+        else:
+            self._host.speak(number, key)
+
+    def find_registered(self, key: Key, instance_id: str) -> None:
+        line = self._host.lines.get(key)
+        if line is not None:
+            ask = native.ask_description([key[0]], line.versions)
+            line.ask(ask, lambda answer: self._registered(key, instance_id, answer))
+
+    def _registered(self, key: Key, instance_id: str, answer: Any) -> None:
+        group = native.descriptions(answer)[0] if answer is not None else None
+        if group is not None and group.error_code == e.NONE:
+            found = next((member.member_id for member in group.members if member.instance_id == instance_id), None)
+            self._host.feed(key, ev.RegisteredMemberFound(member_id=found))

@@ -1,0 +1,120 @@
+"""What the members of one group know together, hosted as translation/group says: facts in, orders performed, one timer.
+
+Native members that pass through are part of it: their heartbeats are read as they pass, and the interval in the answer is
+lowered, so that they come when there is something to take.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proxy.groups import native
+from proxy.groups.classic import Request
+from proxy.groups.clock import Clock
+from proxy.groups.line import Key, Line
+from proxy.groups.native import SeenGroup
+from translation import errors as e
+from translation import events as ev
+from translation import group as gr
+from translation.motion import group_step
+from translation.rules import Pacing
+from translation.transition import Transition
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+
+
+class Together:
+    def __init__(self, clock: Clock, pacing: Pacing, host: Host) -> None:
+        self._clock = clock
+        self._pacing = pacing
+        self._host = host
+        self._groups: dict[str, gr.Group] = {}
+        self._wakes: dict[str, int] = {}
+
+    def changed(self, transition: Transition) -> None:
+        self._tell(transition.group_id, gr.MemberChanged(transition=transition))
+
+    def wants_description(self, key: Key) -> None:
+        self._tell(key[0], gr.DescriptionWanted(member_id=key[1]))
+
+    # ------------------------------------------------------------------------------------------------ native members
+
+    def native_taken(self, line: Line, request: Request) -> None:
+        line.forward(request.frame, lambda frame: None if frame is None else self._paced(request, bytes(frame)))
+
+    def _paced(self, request: Request, frame: bytes) -> bytes:
+        passed = native.passed(request.version, frame)
+        body, answer = request.body, passed.answer
+        if answer.error_code != e.NONE:
+            return frame
+        beat = gr.NativeBeat(
+            member_id=answer.member_id or body.member_id,
+            epoch_sent=body.member_epoch,
+            epoch_answered=answer.member_epoch,
+        )
+        self._tell(body.group_id, beat)
+        group = self._groups[body.group_id]
+        interval_ms = gr.native_interval_ms(group, answer.heartbeat_interval_ms, self._clock.now_ms)
+        return frame if interval_ms == answer.heartbeat_interval_ms else passed.paced(interval_ms)
+
+    # ---------------------------------------------------------------------------------------------------------- facts
+
+    def _tell(self, group_id: str, fact: gr.AnyGroupFact) -> None:
+        group = self._groups.get(group_id) or gr.Group(group_id=group_id, pacing=self._pacing)
+        self._groups[group_id], orders = group_step(group, fact, self._clock.now_ms)
+        self._sleep(group_id)
+        for order in orders:
+            match order:
+                case gr.Tell():
+                    self._host.feed((group_id, order.member_id), order.event)
+                case gr.Describe():
+                    self._describe(group_id)
+
+    def _sleep(self, group_id: str) -> None:
+        wake_at = self._groups[group_id].wake_at
+        if wake_at is not None and self._wakes.get(group_id, wake_at + 1) > wake_at:
+            self._wakes[group_id] = wake_at
+            self._clock.at(wake_at, lambda: self._wake(group_id, wake_at))
+
+    def _wake(self, group_id: str, wake_at: int) -> None:
+        if self._wakes.get(group_id) == wake_at:
+            del self._wakes[group_id]
+            self._tell(group_id, gr.TimePassed())
+
+    # --------------------------------------------------------------------------------------------------- descriptions
+
+    def _describe(self, group_id: str) -> None:
+        """Any member's connection will do: all have shown that they may read the group."""
+        line = next((line for key, line in self._host.lines.items() if key[0] == group_id and line.open), None)
+        if line is None or not line.offers(native.GROUP_DESCRIBE):
+            self._tell(group_id, gr.DescriptionFailed(for_good=line is not None))
+            return
+        line.ask(native.ask_description([group_id], line.versions), lambda answer: self._described(group_id, answer))
+
+    def _described(self, group_id: str, answer: Any) -> None:
+        seen = native.descriptions(answer)[0] if answer is not None else None
+        if seen is None or seen.error_code != e.NONE:
+            # Not allowed will not change by asking; the rest may.
+            for_good = seen is not None and seen.error_code == e.GROUP_AUTHORIZATION_FAILED
+            self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
+            return
+        self._find_lost(seen)
+        members = tuple(
+            gr.DescribedMember(member_id=each.member_id, epoch=each.epoch, assigned=each.assigned, target=each.target)
+            for each in seen.members
+        )
+        fact = gr.Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
+        self._tell(group_id, fact)
+
+    def _find_lost(self, seen: SeenGroup) -> None:
+        """Who was silent here and has been heard from another host since is another proxy's member."""
+        hosts = [each.client_host for each in seen.members if self._is_loud(seen.group_id, each.member_id)]
+        for each in seen.members:
+            member = self._host.members.get((seen.group_id, each.member_id))
+            if member is not None and member.farewell_at is not None and hosts and each.client_host not in hosts:
+                self._host.feed((seen.group_id, each.member_id), ev.SeenElsewhere())
+
+    def _is_loud(self, group_id: str, member_id: str) -> bool:
+        member = self._host.members.get((group_id, member_id))
+        return member is not None and member.farewell_at is None

@@ -1,0 +1,91 @@
+"""A1, A2: legacy clients behind the proxy are native members upstream, and share a group with native ones."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import trio
+
+from kafka_protocol import messages as m
+from tests.clients import LIBRARIES, Client, overlaps
+from tests.kafka import Cluster
+from tests.proxy.running import Running
+
+pytestmark = pytest.mark.broker
+
+CONSUMER_GROUP_DESCRIBE = 69
+NATIVE = 1
+
+
+def describe(kafka: Cluster, group: str) -> Any:
+    node = kafka.coordinator(group)
+    return kafka.ask(node, CONSUMER_GROUP_DESCRIBE, 1, m.ConsumerGroupDescribeRequest(group_ids=[group])).groups[0]
+
+
+async def seen(kafka: Cluster, group: str, holds: Callable[[Any], bool], within: float = 30) -> Any:
+    """The group's description, once it is so."""
+    with trio.fail_after(within):
+        while True:
+            described = await trio.to_thread.run_sync(describe, kafka, group)
+            if holds(described):
+                return described
+            await trio.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def proxy(kafka: Cluster) -> Iterator[Running]:
+    with Running(kafka.bootstrap) as running:
+        yield running.ready()
+
+
+@pytest.fixture
+def topic(kafka: Cluster) -> str:
+    name = f"members-{uuid.uuid4()}"
+    kafka.create_topic(name, partitions=4)
+    return name
+
+
+@pytest.fixture
+def library(request: pytest.FixtureRequest) -> str:
+    missing = LIBRARIES[request.param].missing
+    if missing:
+        pytest.skip(f"{request.param} needs {missing}")
+    return str(request.param)
+
+
+@pytest.mark.parametrize("library", LIBRARIES, indirect=True)
+async def test_a_legacy_client_is_a_native_member_under_its_own_client_id(
+    library: str, proxy: Running, kafka: Cluster, topic: str
+) -> None:
+    async with await Client.start(library, proxy.bootstrap, name="alice") as alice:
+        await alice.produce(topic, 20)
+        alice.subscribe(topic, topic, session_timeout_ms=6000)
+        await alice.until(lambda: len(alice.values) >= 20, within=40)
+        group = await seen(kafka, topic, lambda group: group.group_state == "Stable")
+        assert [member.member_type for member in group.members] == [NATIVE]
+        assert "alice" in group.members[0].client_id
+        assert group.assignor_name in ("range", "uniform")
+
+
+async def test_legacy_and_native_members_share_a_group_and_no_partition(
+    proxy: Running, kafka: Cluster, topic: str
+) -> None:
+    every = {(topic, number) for number in range(4)}
+    async with (
+        await Client.start("confluent-kafka", proxy.bootstrap, name="old") as old,
+        await Client.start("aiokafka", proxy.bootstrap, name="older") as older,
+        await Client.start("confluent-kafka", kafka.bootstrap, name="new") as new,
+    ):
+        await new.produce(topic, 50)
+        old.subscribe(topic, topic, session_timeout_ms=6000)
+        await old.until(lambda: old.owned == every, within=30)
+        new.subscribe(topic, topic, protocol="consumer")
+        await new.until(lambda: len(new.owned) == 2, within=30)
+        older.subscribe(topic, topic, session_timeout_ms=6000)
+        await older.until(lambda: older.owned and old.owned | new.owned | older.owned == every, within=30)
+        new.kill()
+        await old.until(lambda: old.owned | older.owned == every, within=90)
+        assert overlaps([old, older, new]) == []

@@ -7,6 +7,8 @@ under way may move it: a commit refused as stale is sent again under a newer one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from translation import errors as e
@@ -33,10 +35,18 @@ def _impropriety(member: Member, commit: CommitRequested) -> int:
         return e.ILLEGAL_GENERATION
     if member.parked and not member.owned:
         return e.REBALANCE_IN_PROGRESS
-    if commit.partitions is not None and not named(member, member.owned).issuperset(commit.partitions):
+    if not _holds(member, commit.partitions or ()):
         revoking = member.phase is not Phase.STABLE
         return e.REBALANCE_IN_PROGRESS if revoking else e.ILLEGAL_GENERATION
     return e.NONE
+
+
+def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:
+    """While the name of an owned topic is not known, a topic that we cannot place may be that one."""
+    held = named(member, member.owned)
+    placed = set(member.names.values())
+    has_unnamed = any(tp.topic_id not in member.names for tp in member.owned)
+    return all(each in held or (has_unnamed and each[0] not in placed) for each in committed)
 
 
 def _send(turn: Turn, commit: Commit) -> None:

@@ -33,18 +33,25 @@ def _end_session(turn: Turn) -> None:
     if member.phase is Phase.ABSENT:
         turn.becomes(standing=Standing.ABSENT)
         turn.order(Forget())
-    elif member.farewell_at is None and member.rules.farewell_ms:
-        turn.becomes(farewell_at=turn.now + member.rules.farewell_ms)
-        turn.order(DescribeGroup())
-    elif turn.now >= (member.farewell_at or 0):
-        turn.because("session ended")
-        depart(turn)
+    else:
+        _give_up(turn, "session ended")
 
 
 def _end_rebalance(turn: Turn) -> None:
     """A client that was to join or to sync has not, in its own rebalance timeout: it is out, as it would be anywhere."""
     if turn.member.rebalance_by is not None and turn.now >= turn.member.rebalance_by:
-        turn.because("rebalance timeout")
+        _give_up(turn, "rebalance timeout")
+
+
+def _give_up(turn: Turn, why: str) -> None:
+    """One that was heard here lately is ours alone; about one that was silent somebody else may have a word to say."""
+    member = turn.member
+    is_silent = turn.now >= member.heard_at + member.silence_ms
+    if is_silent and member.farewell_at is None and member.rules.farewell_ms:
+        turn.becomes(farewell_at=turn.now + member.rules.farewell_ms)
+        turn.order(DescribeGroup())
+    elif not is_silent or turn.now >= (member.farewell_at or 0):
+        turn.because(why)
         depart(turn)
 
 

@@ -12,7 +12,11 @@ from translation.turn import Turn
 def send_when_due(turn: Turn) -> None:
     """One in flight at a time: whatever becomes due meanwhile waits for its answer."""
     member = turn.member
-    if member.in_flight is None and member.heartbeat_at is not None and member.heartbeat_at <= turn.now:
+    if member.in_flight is not None or member.heartbeat_at is None or member.heartbeat_at > turn.now:
+        return
+    if member.fades_at is not None and turn.now >= member.fades_at:
+        turn.becomes(heartbeat_at=None)
+    else:
         heartbeat = next_heartbeat(member)
         turn.becomes(in_flight=heartbeat, heartbeat_at=None)
         turn.order(SendGroupHeartbeat(heartbeat))

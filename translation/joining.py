@@ -10,6 +10,7 @@ from __future__ import annotations
 from translation import errors as e
 from translation.actions import AnswerJoin, Forget
 from translation.assignors import server_assignor
+from translation.departing import depart
 from translation.embedded import Malformed, Subscription, read_subscription
 from translation.events import JoinRequested
 from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
@@ -84,7 +85,7 @@ def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         unseat=Unseat(join.predecessor, STATIC_LEAVE_EPOCH) if join.predecessor else None,
         epoch=0,
         verdict=e.NONE,
-        parked=ParkedJoin((join.request,), turn.now + rules.park_ms, knows_id=bool(join.member_id)),
+        parked=_parked((join.request,), turn, knows_id=bool(join.member_id)),
         heartbeat_at=turn.now,
         changed_at=turn.now,
     )
@@ -104,13 +105,18 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         phase=Phase.COMPLETING_REBALANCE,
         standing=Standing.JOINING if member.standing is Standing.JOINING else Standing.ACKNOWLEDGING,
         asked=False,
-        parked=ParkedJoin(requests, turn.now + member.rules.park_ms, knows_id=True),
+        parked=_parked(requests, turn, knows_id=True),
         settled=False,
         heartbeat_at=turn.now,
         rejoin_at=None,
         rebalance_by=None,
         beat_seen_at=None,
     )
+
+
+def _parked(requests: tuple[int, ...], turn: Turn, knows_id: bool) -> ParkedJoin:
+    rules = turn.member.rules
+    return ParkedJoin(requests, turn.now + rules.park_ms, turn.now + rules.word_ms, knows_id)
 
 
 def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules) -> Contract:
@@ -157,7 +163,7 @@ def forget_fenced(turn: Turn) -> None:
 
 def answer_ripe_join(turn: Turn) -> None:
     member = turn.member
-    if member.parked is None or (member.in_flight and member.is_waited_for):
+    if member.parked is None:
         return
     if member.is_waited_for:
         _give_up_waiting(turn)
@@ -192,7 +198,10 @@ def _answer(turn: Turn, parked: ParkedJoin) -> None:
 
 
 def _give_up_waiting(turn: Turn) -> None:
-    """Not a word from the coordinator that could be told, and no request under way that would bring one."""
+    """Not a word from the coordinator that could be told. Who has never heard its id cannot come back under it."""
     parked = turn.member.parked
-    if parked is not None and turn.now >= parked.until:
-        refuse_parked(turn, e.COORDINATOR_LOAD_IN_PROGRESS)
+    if parked is None or turn.now < parked.word_by:
+        return
+    refuse_parked(turn, e.COORDINATOR_LOAD_IN_PROGRESS)
+    if turn.member.standing is Standing.JOINING and not parked.knows_id:
+        depart(turn)

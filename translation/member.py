@@ -27,7 +27,8 @@ class ParkedJoin(msgspec.Struct, frozen=True):
     """JoinGroup requests that wait for one answer. A second one on a new socket joins the first."""
 
     requests: tuple[int, ...]
-    until: int
+    until: int  # for the assignment to become whole
+    word_by: int  # for the coordinator to say anything at all
     knows_id: bool  # the client has heard its member id before
 
 
@@ -137,6 +138,20 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.heard_at + self.contract.session_timeout_ms
 
     @property
+    def silence_ms(self) -> int:
+        """Long enough for another proxy's beat to be heard, if there is one, and short for the coordinator's session."""
+        return min(int(1.5 * (self.interval_ms or self.rules.heartbeat_ms)), self.contract.session_timeout_ms * 2 // 3)
+
+    @property
+    def fades_at(self) -> int | None:
+        """A silent client's member stops to beat shortly before it is given up: if somebody else beats for it by then,
+        the coordinator's description says so."""
+        ends = [at for at in (self.session_ends_at, self.rebalance_by) if at is not None]
+        if self.session_ends_at is None:
+            return None
+        return max(min(ends) - self.silence_ms, self.heard_at + self.silence_ms)
+
+    @property
     def is_waited_for(self) -> bool:
         """A parked JoinGroup cannot be answered yet: the coordinator has not said what there is to say."""
         return self.standing in (Standing.JOINING, Standing.ACKNOWLEDGING)
@@ -154,11 +169,12 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def wake_at(self) -> int | None:
         """When `step` must be told DeadlinePassed, if nothing else happens before. None: never."""
-        join = self.parked.until if self.parked and not (self.in_flight and self.is_waited_for) else None
+        join = (self.parked.word_by if self.is_waited_for else self.parked.until) if self.parked else None
         held = self.held.until if self.held else None
         beat = None if self.in_flight else self.heartbeat_at
         farewell = self.farewell_at or self.session_ends_at
-        times = (join, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at, self.rebalance_by)
+        rebalance_by = self.farewell_at or self.rebalance_by
+        times = (join, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at, rebalance_by)
         return min((t for t in times if t is not None), default=None)
 
     @property

@@ -10,6 +10,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     # JoinGroup waits this long for a whole assignment. Far below the shortest read timeout (sarama, 30 s).
     park_ms: int = 3000
+    # And this long for the coordinator's first word. Clients give up later than that, all of them.
+    word_ms: int = 12_000
     # Between two looks at the coordinator while the group moves.
     poll_ms: int = 200
     # How long after a sign of motion the group counts as moving.

@@ -6,6 +6,7 @@ from translation import errors as e
 from translation.actions import AnswerCommit, AnswerHeartbeat, AnswerSync
 from translation.beating import heartbeat_requested, look_again
 from translation.committing import commit_requested
+from translation.departing import depart
 from translation.events import (
     ClientEvent,
     CommitRequested,
@@ -14,6 +15,7 @@ from translation.events import (
     LeaveRequested,
     SyncRequested,
 )
+from translation.heartbeats import hurry
 from translation.joining import forget_fenced, join_requested
 from translation.leaving import leave_requested
 from translation.states import Phase
@@ -27,7 +29,12 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
     """Whatever a client says keeps its session alive: commits too, as in classic groups (a broker's own translation
     forgets that)."""
     turn.request = event.request
+    if turn.member.rebalance_by is not None and turn.now >= turn.member.rebalance_by:
+        # Whether another proxy had it no longer matters: it is back here, and late.
+        turn.because("rebalance timeout")
+        depart(turn)
     turn.becomes(heard_at=turn.now, farewell_at=None)
+    _beat_again(turn)
     look_again(turn)
     match event:
         case JoinRequested():
@@ -36,6 +43,13 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
             leave_requested(turn, event)
         case _:
             _member_spoke(turn, event)
+
+
+def _beat_again(turn: Turn) -> None:
+    """It was about to fade."""
+    member = turn.member
+    if member.phase is not Phase.ABSENT and member.heartbeat_at is None and member.in_flight is None:
+        hurry(turn)
 
 
 def _member_spoke(turn: Turn, event: MemberEvent) -> None:

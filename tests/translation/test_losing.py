@@ -191,7 +191,9 @@ def test_every_word_of_a_client_keeps_its_session_alive_commits_too() -> None:
     play = Playbook(stable(), NOW)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     play >> wait(99_000)
-    play >> commits() << SendCommit(5, 2)
+    play >> commits() << SendCommit(5, 2) << beat(2)
+    after(play, granted(2))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     play >> wait(99_999)
     assert play >> wait(1) << beat(-1)
 
@@ -214,7 +216,7 @@ def test_a_client_that_speaks_at_the_last_moment_stays() -> None:
     play = Playbook(stable(rules=cautious), NOW)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     after(play, wait(100_000))
-    play >> beats() << AnswerHeartbeat(3)
+    play >> beats() << AnswerHeartbeat(3) << beat(2)
     assert play >> wait(1_000) << Is("stable/stable E2 g2")
 
 

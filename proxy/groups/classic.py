@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_protocol import API, CodecError, decode_request, decode_response, encode, encode_response
+from kafka_protocol import API, CodecError, decode_request, decode_response, encode, encode_request, encode_response
 from kafka_protocol import messages as m
 from proxy.causes import Cause, Disconnect
 from proxy.groups.native import SeenGroup, SeenMember
@@ -217,10 +217,16 @@ def refusal(request: Request, error_code: int) -> bytes:
 # --- what passes, and what is painted ------------------------------------------------------------------------------
 
 
-def joined_as(request: Request, frame: bytes) -> str:
-    """The member id in a broker's answer to a JoinGroup that passed."""
+def nameless(request: Request) -> bytes:
+    """The same JoinGroup, of somebody who has no member id yet."""
+    body = msgspec.structs.replace(request.body, member_id="")
+    return encode_request(request.key, request.version, request.correlation_id, request.client_id, body)
+
+
+def joined(request: Request, frame: bytes) -> Any:
+    """A broker's answer to a JoinGroup that passed."""
     try:
-        return str(decode_response(request.key, request.version, frame)[1].member_id)
+        return decode_response(request.key, request.version, frame)[1]
     except CodecError as error:
         raise Disconnect(Cause.MALFORMED_ANSWER, str(error)) from error
 

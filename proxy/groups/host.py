@@ -75,7 +75,9 @@ class Host:
         self._number = 0
         self._heartbeats = 0
         self._issued: OrderedDict[Key, None] = OrderedDict()
+        # Members of classic groups, and those to whom a broker has said MEMBER_ID_REQUIRED.
         self._passing: OrderedDict[Key, None] = OrderedDict()
+        self._invited: OrderedDict[Key, None] = OrderedDict()
 
     # ------------------------------------------------------------------------------------------------------- lines
 
@@ -116,6 +118,8 @@ class Host:
         if mode in ("pass", "dry-run"):
             return self._pass(line, request, f"a rule says `{mode}`")
         if request.key == classic.JOIN_GROUP:
+            if (group_id, request.body.member_id) in self._invited:
+                return self._pass(line, request, "a broker has given it its id")
             offered = [protocol.name for protocol in request.body.protocols]
             if reason := foreign(request.body.protocol_type, offered):
                 return self._pass(line, request, reason)
@@ -236,13 +240,16 @@ class Host:
         if request.key != classic.JOIN_GROUP:
             return self._commits.forward(line, request)
         group_id = request.body.group_id
+        key = (group_id, request.body.member_id)
 
         def heard(frame: Any) -> Any:
-            if frame is not None and (member_id := classic.joined_as(request, bytes(frame))):
-                _remember(self._passing, (group_id, member_id))
+            if frame is not None:
+                joined = classic.joined(request, bytes(frame))
+                is_invited = joined.error_code == e.MEMBER_ID_REQUIRED
+                _remember(self._invited if is_invited else self._passing, (group_id, joined.member_id))
             return frame
 
-        if (group_id, request.body.member_id) not in self._passing:
+        if key not in self._passing and not _taken_from(self._invited, key):
             self.log.info("group passes untranslated", group=group_id, client=line.client.client_id, reason=reason)
             self.observe(
                 seen.GroupPasses(
@@ -253,7 +260,9 @@ class Host:
                     client=line.client,
                 )
             )
-        return line.forward(request.frame, heard)
+        # An id of ours means nothing to a broker.
+        is_ours = _taken_from(self._issued, key)
+        return line.forward(classic.nameless(request) if is_ours else request.frame, heard)
 
     # ----------------------------------------------------------------------------------------- one step of one member
 
@@ -303,7 +312,6 @@ class Host:
         if member.phase is Phase.ABSENT and member.standing is Standing.ABSENT:
             self._drop(key)
             return
-        self._issued.pop(key, None)
         self.members[key] = member
         if line is not None:
             self._speaks_on(key, line)
@@ -453,3 +461,10 @@ def _remember(memory: OrderedDict[Key, None], key: Key) -> None:
     memory.move_to_end(key)
     if len(memory) > LARGEST_MEMORY:
         memory.popitem(last=False)
+
+
+def _taken_from(memory: OrderedDict[Key, None], key: Key) -> bool:
+    """It was there, and is no more."""
+    was_there = key in memory
+    memory.pop(key, None)
+    return was_there

@@ -1,0 +1,161 @@
+"""A classic group member made by hand: one request a call, at any version, over sockets of its own.
+
+The programs of tests/clients show what libraries do; this shows what they may do.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import Any
+
+import msgspec
+
+from kafka_protocol import decode, encode
+from kafka_protocol import messages as m
+from tests.kafka.wire import exchange
+
+OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, JOIN_GROUP, HEARTBEAT = 8, 9, 10, 11, 12
+LEAVE_GROUP, SYNC_GROUP, DESCRIBE_GROUPS, LIST_GROUPS = 13, 14, 15, 16
+
+MEMBER_ID_REQUIRED = 79
+REBALANCE_IN_PROGRESS = 27
+COORDINATOR_IS_COMING = (14, 15, 16)
+
+
+class Refused(AssertionError):
+    def __init__(self, what: str, code: int) -> None:
+        super().__init__(f"{what} is refused with {code}")
+        self.code = code
+
+
+class ByHand:
+    def __init__(self, address: tuple[str, int], group: str, *topics: str, instance_id: str | None = None) -> None:
+        self.address = address
+        self.group = group
+        self.topics = topics
+        self.instance_id = instance_id
+        self.member_id = ""
+        self.generation = -1
+        self.owned: dict[str, list[int]] = {}
+        self.protocol = "range"
+        self.subscription_version = 0
+        self.session_timeout_ms = 10_000
+        self.rebalance_timeout_ms = 30_000
+        self.client_id = "by-hand"
+        self.sock = self.connect()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(self.address, timeout=30)
+
+    def close(self) -> None:
+        self.sock.close()
+
+    def on_new_socket(self) -> None:
+        self.sock.close()
+        self.sock = self.connect()
+
+    def ask(self, key: int, version: int, message: Any) -> Any:
+        return exchange(self.sock, key, version, message, self.client_id)
+
+    # ------------------------------------------------------------------------------------------------------ requests
+
+    def join(self, version: int = 5, claims: dict[str, list[int]] | None = None) -> Any:
+        """JoinGroup as a library does it: with the id it is told to use, if it is told one. Returns the answer."""
+        answer = self._join_when_there_is_a_coordinator(version, claims)
+        if answer.error_code == MEMBER_ID_REQUIRED:
+            self.member_id = answer.member_id
+            answer = self.ask(JOIN_GROUP, version, self.join_request(claims))
+        if answer.error_code == 0:
+            self.member_id, self.generation = answer.member_id, answer.generation_id
+        return answer
+
+    def _join_when_there_is_a_coordinator(self, version: int, claims: dict[str, list[int]] | None) -> Any:
+        for _ in range(100):
+            answer = self.ask(JOIN_GROUP, version, self.join_request(claims))
+            if answer.error_code not in COORDINATOR_IS_COMING:
+                break
+            time.sleep(0.1)
+        return answer
+
+    def join_request(self, claims: dict[str, list[int]] | None = None) -> m.JoinGroupRequest:
+        return m.JoinGroupRequest(
+            group_id=self.group,
+            session_timeout_ms=self.session_timeout_ms,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            member_id=self.member_id,
+            group_instance_id=self.instance_id,
+            protocol_type="consumer",
+            protocols=[m.JoinGroupRequestProtocol(name=self.protocol, metadata=self._subscription(claims or {}))],
+        )
+
+    def _subscription(self, claims: dict[str, list[int]]) -> bytes:
+        version = self.subscription_version
+        owned = [m.ConsumerProtocolSubscriptionTopicPartition(topic=t, partitions=ps) for t, ps in claims.items()]
+        said = m.ConsumerProtocolSubscription(topics=list(self.topics), owned_partitions=owned if version else [])
+        return struct.pack(">h", version) + encode(said, version)
+
+    def sync(self, version: int = 3) -> Any:
+        request = m.SyncGroupRequest(
+            group_id=self.group,
+            generation_id=self.generation,
+            member_id=self.member_id,
+            group_instance_id=self.instance_id if version >= 3 else None,
+            protocol_type="consumer",
+            protocol_name=self.protocol,
+        )
+        answer = self.ask(SYNC_GROUP, version, request)
+        if answer.error_code == 0:
+            (told_version,) = struct.unpack_from(">h", answer.assignment)
+            told = decode(m.ConsumerProtocolAssignment, told_version, answer.assignment, 2)
+            self.owned = {each.topic: sorted(each.partitions) for each in told.assigned_partitions}
+        return answer
+
+    def joins(self, version: int = 5, sync_version: int = 3) -> ByHand:
+        """JoinGroup and SyncGroup, accepted; again when asked to, for a coordinator may not know a new topic yet."""
+        deadline = time.monotonic() + 20
+        while True:
+            if code := self.join(version).error_code:
+                raise Refused("JoinGroup", code)
+            if code := self.sync(sync_version).error_code:
+                raise Refused("SyncGroup", code)
+            if self.owned:
+                return self
+            while self.beat() != REBALANCE_IN_PROGRESS:
+                assert time.monotonic() < deadline, "nothing is assigned"
+                time.sleep(0.1)
+
+    def beat(self, version: int = 3, generation: int | None = None) -> int:
+        request = m.HeartbeatRequest(
+            group_id=self.group,
+            generation_id=self.generation if generation is None else generation,
+            member_id=self.member_id,
+            group_instance_id=self.instance_id if version >= 3 else None,
+        )
+        return int(self.ask(HEARTBEAT, version, request).error_code)
+
+    def leave(self, version: int = 3) -> Any:
+        if version < 3:
+            return self.ask(LEAVE_GROUP, version, m.LeaveGroupRequest(group_id=self.group, member_id=self.member_id))
+        leaver = m.LeaveGroupRequestMemberIdentity(member_id=self.member_id, group_instance_id=self.instance_id)
+        return self.ask(LEAVE_GROUP, version, m.LeaveGroupRequest(group_id=self.group, members=[leaver]))
+
+    def commit(self, topic: str, partition: int, offset: int, version: int = 7, **more: Any) -> int:
+        """The code of the one partition committed."""
+        each = m.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
+        request = m.OffsetCommitRequest(
+            group_id=self.group,
+            generation_id_or_member_epoch=self.generation if version >= 1 else -1,
+            member_id=self.member_id if version >= 1 else "",
+            group_instance_id=self.instance_id if version >= 7 else None,
+            topics=[m.OffsetCommitRequestTopic(name=topic, partitions=[each])],
+        )
+        answer = self.ask(OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
+        return int(answer.topics[0].partitions[0].error_code)
+
+    def committed(self, topic: str, partition: int) -> int:
+        wanted = m.OffsetFetchRequest(
+            group_id=self.group, topics=[m.OffsetFetchRequestTopic(name=topic, partition_indexes=[partition])]
+        )
+        return int(self.ask(OFFSET_FETCH, 5, wanted).topics[0].partitions[0].committed_offset)

@@ -1,0 +1,237 @@
+"""A9, A12, A13, A14, A18, B10 on the wire: every version of every request of the classic group protocol."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kafka_protocol import decode
+from kafka_protocol import messages as m
+from tests.kafka import Cluster
+from tests.proxy.by_hand import DESCRIBE_GROUPS, JOIN_GROUP, LEAVE_GROUP, LIST_GROUPS, REBALANCE_IN_PROGRESS, ByHand
+from tests.proxy.running import Running
+
+pytestmark = pytest.mark.broker
+
+ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, INVALID_GROUP_ID = 22, 23, 24
+UNKNOWN_MEMBER_ID, INVALID_SESSION_TIMEOUT, FENCED_INSTANCE_ID = 25, 26, 82
+CONSUMER_GROUP_DESCRIBE = 69
+
+
+@pytest.fixture(scope="module", params=["4.4", "4.0"])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    found: Cluster = request.getfixturevalue("kafka" if request.param == "4.4" else "kafka40")
+    return found
+
+
+@pytest.fixture(scope="module")
+def proxy(cluster: Cluster) -> Iterator[Running]:
+    with Running(cluster.bootstrap) as running:
+        yield running.ready()
+        assert running.disconnects("our_mistake") == 0
+
+
+@pytest.fixture
+def topic(cluster: Cluster) -> str:
+    name = f"requests-{uuid.uuid4()}"
+    cluster.create_topic(name, partitions=4)
+    return name
+
+
+@pytest.fixture
+def member(proxy: Running, cluster: Cluster, topic: str) -> Iterator[Callable[..., ByHand]]:
+    """Members of one group, which end with the test."""
+    made: list[ByHand] = []
+
+    def make(**how: Any) -> ByHand:
+        node = cluster.coordinator(topic)
+        one = ByHand(("127.0.0.1", proxy.port_of(node)), topic, topic, **how)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def until(holds: Callable[[], bool], what: str, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.1)
+
+
+def describe(cluster: Cluster, group: str) -> Any:
+    request = m.ConsumerGroupDescribeRequest(group_ids=[group])
+    return cluster.ask(cluster.coordinator(group), CONSUMER_GROUP_DESCRIBE, 0, request).groups[0]
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_every_version_of_join_and_of_what_follows(member: Callable[..., ByHand], topic: str, version: int) -> None:
+    one = member()
+    one.subscription_version = min(version, 3)
+    one.joins(version, min(version, 5))
+    assert one.owned == {topic: [0, 1, 2, 3]}
+    assert one.beat(min(version, 4)) == 0
+    assert one.leave(min(version, 5)).error_code == 0
+    assert one.beat() == UNKNOWN_MEMBER_ID
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_every_version_of_a_commit_is_taken_and_told(
+    member: Callable[..., ByHand], proxy: Running, topic: str, version: int
+) -> None:
+    one = member().joins()
+    if version == 0:
+        # In nobody's name, as that version has none: the broker refuses it while the group has members.
+        one.leave()
+    assert one.commit(topic, 1, 41, version) == 0
+    assert one.committed(topic, 1) == 41
+
+
+def test_a_commit_under_another_generation_or_for_what_is_not_held_is_refused(
+    member: Callable[..., ByHand], topic: str
+) -> None:
+    one = member().joins()
+    assert one.commit(topic, 0, 1, generation_id_or_member_epoch=one.generation + 7) == ILLEGAL_GENERATION
+    assert one.commit("not-held", 0, 1) == ILLEGAL_GENERATION
+    assert one.commit(topic, 0, 1, member_id="nobody") == UNKNOWN_MEMBER_ID
+
+
+def test_commits_keep_succeeding_under_epochs_the_member_never_hears_of(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """A7: the other's coming and going moves nothing for a member of another topic."""
+    other_topic = f"other-{uuid.uuid4()}"
+    cluster.create_topic(other_topic, partitions=2)
+    one = member().joins()
+    generation = one.generation
+    for round_ in range(3):
+        other = member()
+        other.topics = (other_topic,)
+        other.joins()
+        assert one.commit(topic, 0, round_ + 1) == 0
+        other.leave()
+        assert one.commit(topic, 1, round_ + 1) == 0
+    until(lambda: bool(describe(cluster, topic).group_epoch >= generation + 5), "the epochs have passed")
+    assert one.beat() == 0
+    assert one.commit(topic, 2, 9) == 0
+    assert one.generation == generation
+
+
+def test_two_members_share_and_the_first_hears_of_it_in_its_heartbeat(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    one, two = member().joins(), member()
+    done = threading.Thread(target=two.joins)
+    done.start()
+    until(lambda: one.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
+    one.joins()
+    done.join(20)
+    assert not done.is_alive()
+    assert sorted(one.owned[topic] + two.owned[topic]) == [0, 1, 2, 3]
+    assert len(one.owned[topic]) == 2
+
+
+def test_a_member_lives_on_over_new_sockets(member: Callable[..., ByHand], topic: str) -> None:
+    one = member().joins()
+    for _ in range(3):
+        one.on_new_socket()
+        assert one.beat() == 0
+    assert one.commit(topic, 0, 5) == 0
+
+
+def test_a_silent_member_is_gone_after_its_own_session(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    one = member()
+    one.session_timeout_ms = 6_000
+    one.joins()
+    began = time.monotonic()
+    one.sock.close()
+    until(lambda: not describe(cluster, topic).members, "the member is gone", seconds=15)
+    assert time.monotonic() - began > 4
+
+
+def test_wrong_words_get_the_codes_a_classic_broker_gives(
+    member: Callable[..., ByHand], proxy: Running, cluster: Cluster, topic: str
+) -> None:
+    one = member().joins()
+    assert one.beat(generation=one.generation + 1) == ILLEGAL_GENERATION
+    stranger = member()
+    stranger.member_id, stranger.generation = "nobody", 1
+    assert stranger.beat() == UNKNOWN_MEMBER_ID
+    assert stranger.sync().error_code == UNKNOWN_MEMBER_ID
+    assert stranger.join(claims={topic: [0]}).error_code in (0, UNKNOWN_MEMBER_ID)
+    hasty = member()
+    hasty.session_timeout_ms = 1
+    assert hasty.join().error_code == INVALID_SESSION_TIMEOUT
+    nameless = ByHand(one.address, "", topic)
+    assert nameless.join().error_code == INVALID_GROUP_ID
+    nameless.close()
+    broken = one.join_request()
+    broken.protocols[0].metadata = b"\0"
+    broken.member_id = one.member_id
+    assert one.ask(JOIN_GROUP, 5, broken).error_code == INCONSISTENT_GROUP_PROTOCOL
+
+
+def test_an_unknown_id_that_claims_partitions_must_drop_them(member: Callable[..., ByHand], topic: str) -> None:
+    one = member()
+    one.subscription_version, one.member_id = 1, "from-long-ago"
+    assert one.join(claims={topic: [0, 1]}).error_code == UNKNOWN_MEMBER_ID
+
+
+def test_a_restarted_static_member_gets_the_same_back_and_the_old_one_is_fenced(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    one, two = member(instance_id="i-1").joins(), member(instance_id="i-2")
+    joining = threading.Thread(target=two.joins)
+    joining.start()
+    until(lambda: one.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
+    one.joins()
+    joining.join(20)
+    epoch = describe(cluster, topic).group_epoch
+    again = member(instance_id="i-1").joins()
+    assert again.owned == one.owned
+    assert one.beat() == FENCED_INSTANCE_ID
+    assert two.beat() == 0
+    assert describe(cluster, topic).group_epoch == epoch
+
+
+def test_a_batch_of_leavers_is_answered_one_by_one(member: Callable[..., ByHand], cluster: Cluster, topic: str) -> None:
+    one = member(instance_id="i-1").joins()
+    leavers = [
+        m.LeaveGroupRequestMemberIdentity(member_id="", group_instance_id="i-1", reason="removed"),
+        m.LeaveGroupRequestMemberIdentity(member_id="nobody"),
+    ]
+    answer = one.ask(LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
+    assert [each.error_code for each in answer.members] == [0, UNKNOWN_MEMBER_ID]
+    assert describe(cluster, topic).members == []
+
+
+@pytest.mark.parametrize("version", range(7))
+def test_old_tools_see_a_consumer_group_as_a_classic_one(
+    member: Callable[..., ByHand], topic: str, version: int
+) -> None:
+    one = member().joins()
+    group = one.ask(DESCRIBE_GROUPS, version, m.DescribeGroupsRequest(groups=[topic])).groups[0]
+    assert (group.error_code, group.group_state, group.protocol_type) == (0, "Stable", "consumer")
+    assert [each.client_id for each in group.members] == ["by-hand"]
+    told = decode(m.ConsumerProtocolAssignment, 0, group.members[0].member_assignment, 2)
+    assert sorted(told.assigned_partitions[0].partitions) == [0, 1, 2, 3]
+    said = decode(m.ConsumerProtocolSubscription, 0, group.members[0].member_metadata, 2)
+    assert said.topics == [topic]
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_and_it_is_listed(member: Callable[..., ByHand], topic: str, version: int) -> None:
+    one = member().joins()
+    listed = one.ask(LIST_GROUPS, version, m.ListGroupsRequest()).groups
+    (found,) = (group for group in listed if group.group_id == topic)
+    assert found.protocol_type == "consumer"
+    assert found.group_state == ("Stable" if version >= 4 else "")

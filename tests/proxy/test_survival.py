@@ -1,0 +1,214 @@
+"""B8, A17 and their like: what members live through, and what their clients notice of it."""
+
+from __future__ import annotations
+
+import signal
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.clients import Client, Sasl, overlaps
+from tests.kafka import Cluster, Security
+from tests.proxy.running import Running
+from tests.proxy.test_members import describe, seen
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture
+def topic(kafka3: Cluster) -> str:
+    name = f"survival-{uuid.uuid4()}"
+    kafka3.create_topic(name, partitions=4, replication=3)
+    return name
+
+
+def noticed(client: Client) -> list[str]:
+    """What the application was told of rebalances, by its callbacks."""
+    return [event["event"] for event in client.events if event["event"] in ("assigned", "revoking", "revoked", "lost")]
+
+
+async def two_members(bootstrap: str, topic: str, nursery_clients: list[Client]) -> None:
+    every = {(topic, number) for number in range(4)}
+    first, second = nursery_clients
+    await first.produce(topic, 40)
+    for client in nursery_clients:
+        client.subscribe(topic, topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
+    await first.until(lambda: first.owned | second.owned == every and first.owned and second.owned, within=40)
+    await first.until(lambda: len(first.values) + len(second.values) >= 40, within=30)
+
+
+@pytest.mark.parametrize("library", ["confluent-kafka", "kafka-python"])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+async def test_a_stable_group_does_not_notice_that_the_proxy_was_restarted(
+    library: str, how: signal.Signals, kafka3: Cluster, topic: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
+    proxy = Running(kafka3.bootstrap, "--config", str(config)).ready()
+    async with (
+        await Client.start(library, proxy.bootstrap, name="alice") as alice,
+        await Client.start(library, proxy.bootstrap, name="bob") as bob,
+    ):
+        await two_members(proxy.bootstrap, topic, [alice, bob])
+        before = await trio.to_thread.run_sync(describe, kafka3, topic)
+        told = [noticed(alice), noticed(bob)]
+        await trio.to_thread.run_sync(proxy.process.end, how)
+        with Running(kafka3.bootstrap, "--config", str(config), base=proxy.base) as again:
+            await trio.to_thread.run_sync(again.ready)
+            await alice.produce(topic, 40, first=40)
+            await alice.until(lambda: len(alice.values) + len(bob.values) >= 80, within=60)
+            await trio.sleep(3)
+            after = await trio.to_thread.run_sync(describe, kafka3, topic)
+            assert [noticed(alice), noticed(bob)] == told
+            assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
+            assert after.group_epoch == before.group_epoch
+            assert sorted(alice.values + bob.values) == sorted(str(number) for number in range(80))
+            assert "member adopted" in again.log.read_text()
+            assert again.disconnects("our_mistake") == 0
+
+
+async def test_without_a_journal_a_restart_costs_one_rejoin_and_no_partition(kafka3: Cluster, topic: str) -> None:
+    proxy = Running(kafka3.bootstrap).ready()
+    async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice:
+        await alice.produce(topic, 10)
+        alice.subscribe(topic, topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
+        await alice.until(lambda: len(alice.values) >= 10, within=40)
+        before = await trio.to_thread.run_sync(describe, kafka3, topic)
+        await trio.to_thread.run_sync(proxy.process.end, signal.SIGKILL)
+        with Running(kafka3.bootstrap, base=proxy.base) as again:
+            await trio.to_thread.run_sync(again.ready)
+            await alice.produce(topic, 10, first=10)
+            await alice.until(lambda: len(alice.values) >= 20, within=60)
+            await alice.until(lambda: len(alice.owned) == 4, within=30)
+            after = await trio.to_thread.run_sync(describe, kafka3, topic)
+            assert [each.member_id for each in after.members] == [each.member_id for each in before.members]
+            assert noticed(alice).count("assigned") == 2
+
+
+async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic: str) -> None:
+    with Running(kafka3.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        async with (
+            await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
+            await Client.start("aiokafka", proxy.bootstrap, name="bob") as bob,
+        ):
+            await two_members(proxy.bootstrap, topic, [alice, bob])
+            before = await trio.to_thread.run_sync(describe, kafka3, topic)
+            told = [noticed(alice), noticed(bob)]
+            for _ in range(2):
+                await trio.to_thread.run_sync(kafka3.move_coordinator, topic)
+                await trio.sleep(2)
+            await alice.produce(topic, 40, first=40)
+            await alice.until(lambda: len(alice.values) + len(bob.values) >= 80, within=60)
+            after = await seen(kafka3, topic, lambda group: group.group_state == "Stable")
+            assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
+            assert [noticed(alice), noticed(bob)] == told
+            assert overlaps([alice, bob]) == []
+
+
+@pytest.fixture(scope="module")
+def kafka_disabled() -> Iterator[Cluster]:
+    with Cluster.start(overrides={"group.consumer.migration.policy": "disabled"}) as cluster:
+        yield cluster
+
+
+async def test_no_migration_policy_is_needed(kafka_disabled: Cluster) -> None:
+    """A5: a legacy and a native member in one group, where brokers would not have it."""
+    topic = f"disabled-{uuid.uuid4()}"
+    kafka_disabled.create_topic(topic, partitions=4)
+    with Running(kafka_disabled.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        async with (
+            await Client.start("kafka-python", proxy.bootstrap, name="old") as old,
+            await Client.start("confluent-kafka", kafka_disabled.bootstrap, name="new") as new,
+        ):
+            old.subscribe(topic, topic, session_timeout_ms=10_000)
+            await old.until(lambda: len(old.owned) == 4, within=30)
+            new.subscribe(topic, topic, protocol="consumer")
+            await new.until(lambda: len(new.owned) == 2 and len(old.owned) == 2, within=30)
+            assert overlaps([old, new]) == []
+
+
+async def test_a_group_of_direct_classic_members_passes_and_says_so_once(kafka_disabled: Cluster) -> None:
+    """B6: the coordinator refuses to convert the group, so the client stays what it was."""
+    topic = f"direct-{uuid.uuid4()}"
+    kafka_disabled.create_topic(topic, partitions=4)
+    with Running(kafka_disabled.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        async with (
+            await Client.start("confluent-kafka", kafka_disabled.bootstrap, name="direct") as direct,
+            await Client.start("confluent-kafka", proxy.bootstrap, name="proxied") as proxied,
+        ):
+            direct.subscribe(topic, topic, session_timeout_ms=10_000)
+            await direct.until(lambda: len(direct.owned) == 4, within=30)
+            proxied.subscribe(topic, topic, session_timeout_ms=10_000)
+            await proxied.until(lambda: len(proxied.owned) == 2 and len(direct.owned) == 2, within=40)
+            assert "group passes untranslated" in proxy.log.read_text()
+
+
+async def test_a_rule_lets_a_group_pass_and_refuses_another(kafka: Cluster, tmp_path: Path) -> None:
+    topic = f"rules-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=2)
+    config = tmp_path / "proxy.toml"
+    config.write_text(
+        '[[groups]]\npattern = "old-*"\nmode = "pass"\n[[groups]]\npattern = "forbidden-*"\nmode = "refuse"\n'
+    )
+    with Running(kafka.bootstrap, "--config", str(config)) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        async with (
+            await Client.start("confluent-kafka", proxy.bootstrap, name="passes") as passes,
+            await Client.start("confluent-kafka", proxy.bootstrap, name="refused") as refused,
+        ):
+            passes.subscribe(topic, f"old-{topic}", session_timeout_ms=10_000)
+            await passes.until(lambda: len(passes.owned) == 2, within=30)
+            described = await trio.to_thread.run_sync(describe, kafka, f"old-{topic}")
+            assert described.error_code == 69
+            refused.subscribe(topic, f"forbidden-{topic}", session_timeout_ms=10_000)
+            await refused.event("error", within=30)
+            assert refused.owned == set()
+
+
+@pytest.fixture(scope="module")
+def kafka_acls() -> Iterator[Cluster]:
+    with Cluster.start(security=Security(sasl=("PLAIN",), authorizer=True)) as cluster:
+        yield cluster
+
+
+async def test_who_may_not_read_the_group_hears_so_and_nothing_of_its_members(kafka_acls: Cluster) -> None:
+    topic = f"acls-{uuid.uuid4()}"
+    kafka_acls.create_topic(topic, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    for name in ("alice", "bob"):
+        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    with Running(kafka_acls.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        alices = Sasl("PLAIN", "alice", "alice-secret")
+        bobs = Sasl("PLAIN", "bob", "bob-secret")
+        async with (
+            await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice,
+            await Client.start("confluent-kafka", proxy.bootstrap, name="bob", sasl=bobs) as bob,
+        ):
+            alice.subscribe(topic, topic, session_timeout_ms=10_000)
+            await alice.until(lambda: len(alice.owned) == 2, within=30)
+            bob.subscribe(topic, topic, session_timeout_ms=10_000)
+            refused = await bob.event("error", within=30)
+            assert "GROUP_AUTHORIZATION_FAILED" in str(refused).upper()
+            assert len(alice.owned) == 2
+
+
+async def test_a_topic_one_may_not_describe_costs_only_itself(kafka_acls: Cluster) -> None:
+    """A classic JoinGroup never needed it; the coordinator refuses a native member that names such a topic."""
+    topic, hidden = f"seen-{uuid.uuid4()}", f"hidden-{uuid.uuid4()}"
+    for name in (topic, hidden):
+        kafka_acls.create_topic(name, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
+    with Running(kafka_acls.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        alices = Sasl("PLAIN", "alice", "alice-secret")
+        async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice:
+            alice.subscribe([topic, hidden], topic, session_timeout_ms=10_000)
+            await alice.until(lambda: alice.owned == {(topic, 0), (topic, 1)}, within=40)

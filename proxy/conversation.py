@@ -387,6 +387,14 @@ class Conversation:
         self.outbox.clear()
         return taken
 
+    def take_answers(self) -> bytes:
+        """Answers made here that are due: they leave before anything that the broker says later."""
+        if not self.answers:
+            return b""
+        due = b"".join(self.answers)
+        self.answers.clear()
+        return due
+
     def waiting(self) -> bool:
         """The client has sent more behind a request that is in hand no longer: `from_client(b"")` looks at it."""
         return not self.in_hand and self._request_wanted == 0 and len(self._request_tail) > 0
@@ -424,9 +432,10 @@ class Conversation:
 
     def from_broker(self, data: Bytes) -> Bytes:
         self.inside = True
+        due = self.take_answers()
         onward = self._from_broker(data)
         self.inside = False
-        return onward
+        return b"".join((due, onward)) if due else onward
 
     def _from_broker(self, data: Bytes) -> Bytes:
         if self._answer_tail:

@@ -230,9 +230,7 @@ class Link:
                 self._send(broker, onward)
             onward = conversation.from_client(b"") if conversation.waiting() else b""
         conversation.release_locals()
-        if conversation.answers:
-            due = b"".join(conversation.answers)
-            conversation.answers.clear()
+        if due := conversation.take_answers():
             self._send(self._client, due)
 
     def _splice(self, source: Leg, sink: Leg, limit: int) -> int:

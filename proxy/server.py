@@ -41,6 +41,7 @@ from proxy.groups.journal import CannotJournal, Journal
 from proxy.groups.passing import GroupRules, pacing_of, rules_of
 from proxy.link import Link
 from proxy.logs import Log
+from proxy.membership_log import membership_log
 from proxy.metrics import Metrics
 from proxy.names import Names, Target
 from proxy.scout import Scout
@@ -71,6 +72,7 @@ class Proxy:
             Journal(Path(settings.translation.journal) if settings.translation.journal else None, log),
             log,
         )
+        self.host.observers.append(membership_log(log))
         self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.open_line)
         self.names = Names()
         self.scout = Scout(self.directory, self.wire, self._dial_stream, log)

@@ -191,9 +191,7 @@ class TlsLink:
                 await self._tell_broker(broker, onward)
             onward = conversation.from_client(b"") if conversation.waiting() else b""
         conversation.release_locals()
-        if conversation.answers:
-            due = b"".join(conversation.answers)
-            conversation.answers.clear()
+        if due := conversation.take_answers():
             await self._tell_client(due)
 
     async def _tell_broker(self, broker: trio.abc.Stream, data: bytes | bytearray | memoryview) -> None:

@@ -1,0 +1,227 @@
+"""Requests that are taken: one in hand at a time, our own in between, and every answer in the order it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.conversation import LENGTH, Bytes, Conversation, Treatment
+from proxy.counts import Counts
+from tests.unit.test_conversation import OPAQUE, PROOF, ShoutingWire, answer, request
+
+TAKEN = 11 << 16
+
+
+class TakingWire(ShoutingWire):
+    treatments: ClassVar = {**ShoutingWire.treatments, TAKEN: Treatment.TAKEN}
+
+
+class Desk:
+    """Keeps what it takes until told what to do; `at_once` is done with each as it comes."""
+
+    def __init__(self, at_once: Callable[[bytes], None] | None = None) -> None:
+        self.at_once = at_once
+        self.requests: list[bytes] = []
+        self.interruptions = 0
+
+    def taken(self, api: int, frame: bytes) -> None:
+        self.requests.append(frame)
+        if self.at_once is not None:
+            self.at_once(frame)
+
+    def interrupted(self) -> None:
+        self.interruptions += 1
+
+    def needed(self) -> bool:
+        return False
+
+    def closed(self) -> None: ...
+
+
+def talk_with(desk: Desk) -> Conversation:
+    return Conversation(TakingWire(), Counts(), 1_000, 1_000, open_desk=lambda: desk)
+
+
+def body(correlation_id: int, text: bytes = b"") -> bytes:
+    """An answer's frame as the desk writes it, without its length."""
+    return answer(correlation_id, text)[4:]
+
+
+def own(correlation_id: int) -> bytes:
+    return request(OPAQUE, correlation_id, b"ours")[4:]
+
+
+def unheard(frame: Bytes | None) -> None:
+    return None
+
+
+def test_nothing_behind_a_request_in_hand_is_looked_at_until_it_is_answered() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    assert bytes(talk.from_client(request(TAKEN, 1) + request(OPAQUE, 2) + request(TAKEN, 3))) == b""
+    assert bytes(talk.from_client(request(OPAQUE, 4))) == b""
+    assert len(desk.requests) == 1
+    assert not talk.waiting()
+    talk.answer(body(1))
+    assert talk.answers == [answer(1)]
+    assert talk.waiting()
+    assert bytes(talk.from_client(b"")) == request(OPAQUE, 2)
+    assert [frame[4:8] for frame in desk.requests] == [LENGTH.pack(1), LENGTH.pack(3)]
+    assert not talk.waiting()
+
+
+def test_who_is_kept_waiting_is_heard_when_more_comes() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    assert desk.interruptions == 0
+    talk.from_client(request(OPAQUE, 2))
+    assert desk.interruptions == 1
+
+
+def test_what_is_forwarded_goes_out_between_its_neighbours() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    desk.at_once = talk.forward
+    three = request(OPAQUE, 1) + request(TAKEN, 2) + request(OPAQUE, 3)
+    assert bytes(talk.from_client(three)) == three
+    told = answer(1) + answer(2) + answer(3)
+    assert bytes(talk.from_broker(told)) == told
+    assert talk.quiet
+
+
+def test_our_own_requests_go_out_in_order_and_their_answers_stay_here() -> None:
+    desk, heard = Desk(), []
+    talk = talk_with(desk)
+    desk.at_once = lambda frame: talk.ask(own(77), heard.append)
+    sent = bytes(talk.from_client(request(OPAQUE, 1) + request(TAKEN, 2)))
+    assert sent == request(OPAQUE, 1) + request(OPAQUE, 77, b"ours")
+    assert bytes(talk.from_broker(answer(1) + answer(77, b"for us"))) == answer(1)
+    assert [bytes(frame) for frame in heard] == [body(77, b"for us")]
+    talk.answer(body(2))
+    assert talk.answers == [answer(2)]
+
+
+def test_an_answer_made_here_does_not_wait_for_our_own_requests() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.ask(own(77), unheard)
+    talk.answer(body(1))
+    assert talk.answers == [answer(1)]
+
+
+def test_but_for_what_the_client_asked_before() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(OPAQUE, 1) + request(TAKEN, 2))
+    talk.answer(body(2, b"late"))
+    assert talk.answers == []
+    assert bytes(talk.from_broker(answer(1))) == answer(1) + answer(2, b"late")
+
+
+def test_no_request_of_ours_comes_between_the_steps_of_an_authentication() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.answer(body(1))
+    talk.from_client(request(PROOF, 2))
+    talk.ask(own(77), unheard)
+    assert talk.take_outbox() == b""
+    talk.from_broker(answer(2))
+    assert talk.take_outbox() == request(OPAQUE, 77, b"ours")
+
+
+def test_when_the_broker_has_gone_everybody_who_waits_is_told() -> None:
+    desk, heard = Desk(), []
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.ask(own(77), heard.append)
+    talk.from_client(request(PROOF, 2))
+    talk.abandon()
+    assert heard == [None]
+    assert not talk.expected
+
+
+def test_a_listener_may_change_the_answer_on_its_way() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    desk.at_once = lambda frame: talk.forward(frame, lambda told: None if told is None else bytes(told)[:4] + b"ours")
+    talk.from_client(request(TAKEN, 5))
+    assert bytes(talk.from_broker(answer(5, b"theirs"))) == answer(5, b"ours")
+
+
+def test_a_client_that_asks_on_and_on_behind_a_request_in_hand_is_not_read() -> None:
+    talk = talk_with(Desk())
+    talk.from_client(request(TAKEN, 1))
+    assert not talk.full(1_000)
+    talk.from_client(bytes(256 * 1024))
+    assert talk.full(1_000)
+
+
+@given(
+    kinds=st.lists(st.sampled_from(["opaque", "answered", "forwarded", "asked"]), min_size=1, max_size=12),
+    cuts=st.lists(st.integers(1, 40), min_size=1, max_size=30),
+    late=st.booleans(),
+)
+def test_whatever_is_mixed_and_however_it_is_cut_answers_come_in_order(
+    kinds: list[str], cuts: list[int], late: bool
+) -> None:
+    """A broker that answers whatever it is sent; a desk that does one of three things, now or a little later."""
+    desk = Desk()
+    talk = talk_with(desk)
+    todo: list[Callable[[], None]] = []
+
+    def at_once(frame: bytes) -> None:
+        number = int.from_bytes(frame[4:8], "big")
+        kind = kinds[number - 1]
+        if kind == "forwarded":
+            act: Callable[[], None] = lambda: talk.forward(frame)  # noqa: E731
+        elif kind == "answered":
+            act = lambda: talk.answer(body(number))  # noqa: E731
+        else:
+            act = lambda: talk.ask(own(1_000 + number), lambda _: talk.answer(body(number)))  # noqa: E731
+        if late:
+            todo.append(act)
+        else:
+            act()
+
+    desk.at_once = at_once
+    stream = b"".join(
+        request(OPAQUE if kind == "opaque" else TAKEN, number, b"x" * number) for number, kind in enumerate(kinds, 1)
+    )
+    told, upstream = bytearray(), bytearray()
+
+    def move(sent: Bytes) -> None:
+        upstream.extend(sent)
+        before = None
+        while before != (len(upstream), len(told)) or talk.waiting():
+            before = (len(upstream), len(told))
+            answered = bytearray()
+            while len(upstream) >= 12:
+                size = int.from_bytes(upstream[:4], "big")
+                if len(upstream) < 4 + size:
+                    break
+                answered += answer(int.from_bytes(upstream[8:12], "big"))
+                del upstream[: 4 + size]
+            told.extend(talk.from_broker(bytes(answered)) if answered else b"")
+            while todo:
+                todo.pop(0)()
+            upstream.extend(talk.take_outbox())
+            talk.release_locals()
+            told.extend(talk.take_answers())
+            if talk.waiting():
+                upstream.extend(talk.from_client(b""))
+
+    at = 0
+    for cut in [*cuts, len(stream)]:
+        if at < len(stream):
+            move(talk.from_client(stream[at : at + cut]))
+            at += cut
+    while talk.waiting() or todo or talk.answers or talk.outbox:
+        move(b"")
+    assert bytes(told) == b"".join(answer(number) for number in range(1, len(kinds) + 1))
+    assert talk.quiet

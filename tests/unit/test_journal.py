@@ -1,0 +1,91 @@
+"""What clients were told survives the process, whatever byte it ended at."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from proxy.groups.journal import CannotJournal, Journal
+from proxy.logs import Log
+from translation.events import JournalEntry
+from translation.heartbeat import TopicPartition
+
+
+def quiet() -> Log:
+    return Log(out=io.StringIO())
+
+
+def entry(member: str = "m", generation: int = 1, partitions: int = 2) -> JournalEntry:
+    return JournalEntry(
+        group_id="g",
+        member_id=member,
+        instance_id=None,
+        generation=generation,
+        told=tuple(TopicPartition("a" * 32, number) for number in range(partitions)),
+        protocol_name="range",
+        subscription_version=1,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+    )
+
+
+def test_what_was_remembered_last_is_there_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "new" / "journal", quiet())
+    journal.remember(entry("m", 1))
+    journal.remember(entry("m", 2))
+    journal.remember(entry("n", 1))
+    journal.forget(("g", "n"))
+    again = Journal(tmp_path / "new" / "journal", quiet())
+    assert again.entries == {("g", "m"): entry("m", 2)}
+
+
+def test_a_journal_cut_at_any_byte_loses_no_whole_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    for generation in range(1, 3):
+        journal.remember(entry("m", generation))
+    whole = path.read_bytes()
+    ends = [at for at, byte in enumerate(whole) if byte == ord("\n")]
+    for cut in [*range(0, len(whole), 7), *ends, *(end + 1 for end in ends)]:
+        path.write_bytes(whole[:cut])
+        journal = Journal(path, quiet())
+        # The last line may be whole without its end.
+        lines = sum(end <= cut for end in ends)
+        found = journal.entries.get(("g", "m"))
+        assert (found.generation if found else 0) == lines
+        journal.remember(entry("after", 9))
+        assert ("g", "after") in Journal(path, quiet()).entries
+
+
+def test_an_unreadable_line_is_named_and_the_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    Journal(path, quiet()).remember(entry("m"))
+    path.write_bytes(b"\x00not json\n" + path.read_bytes())
+    out = io.StringIO()
+    assert ("g", "m") in Journal(path, Log(out=out)).entries
+    assert "line=1" in out.getvalue()
+
+
+def test_the_past_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    for generation in range(3_000):
+        journal.remember(entry("m", generation))
+    assert path.read_bytes().count(b"\n") < 1_500
+    assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2_999)}
+
+
+def test_the_same_again_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    for _ in range(5):
+        journal.remember(entry("m"))
+    assert path.read_bytes().count(b"\n") == 1
+
+
+def test_a_place_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotJournal, match=r"cannot write the journal .*/file/journal \(`journal`\)"):
+        Journal(tmp_path / "file" / "journal", quiet())

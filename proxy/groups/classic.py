@@ -27,6 +27,7 @@ GROUP_HEARTBEAT = 68
 
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
 FIRST_BATCH_LEAVE = 3
+FIRST_COMMIT_OF_NATIVE = {OFFSET_COMMIT: 9, TXN_OFFSET_COMMIT: 3}
 FIRST_COMMIT_BY_TOPIC_ID = {OFFSET_COMMIT: 10, TXN_OFFSET_COMMIT: 6}
 
 
@@ -109,6 +110,11 @@ def commit_requested(request: Request, number: int) -> ev.CommitRequested:
         instance_id=body.group_instance_id,
         partitions=_committed(request),
     )
+
+
+def may_come_from_native(request: Request) -> bool:
+    """A native member speaks of offsets only, and from these versions on."""
+    return request.version >= FIRST_COMMIT_OF_NATIVE.get(request.key, request.version + 1)
 
 
 def _committed(request: Request) -> tuple[tuple[str, int], ...] | None:

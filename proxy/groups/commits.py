@@ -22,8 +22,6 @@ from translation import events as ev
 if TYPE_CHECKING:
     from proxy.groups.host import Host
 
-# A native member's commit, unless it names topics by id.
-FIRST_OF_NATIVE_MEMBERS = 9
 # The oldest that all brokers know, for commits in nobody's name.
 OLDEST_EVERYWHERE = 2
 
@@ -93,7 +91,7 @@ class Commits:
 
 def _version_upstream(request: Request) -> int:
     if request.key == classic.OFFSET_COMMIT:
-        return max(request.version, FIRST_OF_NATIVE_MEMBERS)
+        return max(request.version, classic.FIRST_COMMIT_OF_NATIVE[request.key])
     return request.version
 
 

@@ -235,6 +235,11 @@ class Host:
         else:
             self._commits.forward(line, request)
 
+    def passes(self, key: Key) -> None:
+        """This one needs no translation: what else it says passes too."""
+        if key not in self.members:
+            _remember(self._passing, key)
+
     def _pass(self, line: Line, request: Request, reason: str) -> None:
         """To the broker's classic protocol, said once a member."""
         if request.key != classic.JOIN_GROUP:

@@ -54,14 +54,19 @@ class Recognition:
         is_join = self._host.request_of(number).key == classic.JOIN_GROUP
         if key in self._host.members:
             self._host.speak(number, key)
-        elif member is not None and (is_join or not member.classic):
+        elif member is not None and (is_join or not member.classic) and not self._may_be_native(number, key):
             self._adopt(number, key, member)
         elif member is not None or not is_join:
-            self._host.pass_on(number, "a broker translates for this member")
+            self._host.pass_on(number, "a broker translates for this member, or it needs no translation")
         elif group.error_code == e.GROUP_ID_NOT_FOUND:
             self._ask_classic(number, key)
         else:
             self._host.speak(number, key)
+
+    def _may_be_native(self, number: int, key: Key) -> bool:
+        """Native members commit as legacy ones do, at versions that begin where theirs end. One that we have told
+        something is none of them."""
+        return key not in self._host.journal.entries and classic.may_come_from_native(self._host.request_of(number))
 
     def _adopt(self, number: int, key: Key, member: SeenMember) -> None:
         adopted = ev.MemberAdopted(

@@ -41,6 +41,7 @@ class Together:
     # ------------------------------------------------------------------------------------------------ native members
 
     def native_taken(self, line: Line, request: Request) -> None:
+        self._host.passes((request.body.group_id, request.body.member_id))
         line.forward(request.frame, lambda frame: None if frame is None else self._paced(request, bytes(frame)))
 
     def _paced(self, request: Request, frame: bytes) -> bytes:

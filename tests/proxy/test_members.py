@@ -89,3 +89,22 @@ async def test_legacy_and_native_members_share_a_group_and_no_partition(
         new.kill()
         await old.until(lambda: old.owned | older.owned == every, within=90)
         assert overlaps([old, older, new]) == []
+
+
+async def test_a_native_member_that_comes_through_the_proxy_stays_its_own(
+    proxy: Running, kafka: Cluster, topic: str
+) -> None:
+    """It commits as legacy members do; it is not one."""
+    async with (
+        await Client.start("confluent-kafka", proxy.bootstrap, name="old") as old,
+        await Client.start("confluent-kafka", proxy.bootstrap, name="new") as new,
+    ):
+        old.subscribe(topic, topic, session_timeout_ms=6000)
+        new.subscribe(topic, topic, protocol="consumer", commit="each")
+        await new.until(lambda: len(new.owned) == 2 and len(old.owned) == 2, within=30)
+        await old.produce(topic, 40)
+        await new.until(lambda: len(new.values) + len(old.values) >= 40, within=30)
+        await new.until(lambda: any(event["event"] == "committed" for event in new.events), within=20)
+        await trio.sleep(3)
+        assert "member adopted" not in proxy.log.read_text()
+        assert len(new.owned) == len(old.owned) == 2

@@ -1,0 +1,108 @@
+"""From what the clients said to figures: how much members were disturbed, and for how long partitions and records waited."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from bench.rebalance.stage import PARTITIONS
+from tests.clients import Client, overlaps, spans
+
+LATE_MS = 1_000
+# Two programs' clocks are one, but a callback is told a moment after it ran.
+OVERLAP_TOLERANCE_MS = 5
+
+
+class Figures(msgspec.Struct):
+    """One run of one scenario."""
+
+    revocations: float  # revoke callbacks at members that stay
+    revoked: float  # partitions in them
+    idle_partition_seconds: float  # that nobody owned
+    seconds: float  # from the beginning until all was settled
+    late: float  # records later than a second
+    p99_ms: float
+    max_ms: float
+    first_record_s: float | None  # the newcomer's, from its start
+    lost: int
+    duplicated: int
+    overlapping: int
+
+
+def figures(
+    everybody: list[Client], stay: list[Client], newcomer: Client | None, window: tuple[float, float], sent: int
+) -> Figures:
+    since_ms, until_ms = window
+    revoked = [event for client in stay for event in _during(client, "revoked", window) if event["partitions"]]
+    latencies = sorted(_latencies(everybody, window))
+    numbers = [int(value.partition(":")[0]) for client in everybody for *_, value in client.records]
+    return Figures(
+        revocations=len(revoked),
+        revoked=sum(len(event["partitions"]) for event in revoked),
+        idle_partition_seconds=idle_ms(everybody, window) / 1000,
+        seconds=(until_ms - since_ms) / 1000,
+        late=sum(each > LATE_MS for each in latencies),
+        p99_ms=latencies[int(len(latencies) * 0.99)] if latencies else 0,
+        max_ms=latencies[-1] if latencies else 0,
+        first_record_s=None if newcomer is None else _first_record_s(newcomer),
+        lost=sent - len(set(numbers)),
+        duplicated=len(numbers) - len(set(numbers)),
+        overlapping=len(overlaps(everybody, OVERLAP_TOLERANCE_MS)),
+    )
+
+
+def _during(client: Client, kind: str, window: tuple[float, float]) -> Iterable[dict[str, Any]]:
+    """Not what it lets go of by leaving: that is told after `close`, by `closed`."""
+    end = next((event["at_ms"] for event in client.events if event["event"] == "closed"), float("inf"))
+    for event in client.events:
+        if event["event"] == kind and window[0] <= event["at_ms"] <= min(window[1], end - 1_000):
+            yield event
+
+
+def _latencies(everybody: list[Client], window: tuple[float, float]) -> Iterable[float]:
+    """From being produced to being read, of what was produced in the window; the first reading counts."""
+    read: dict[str, float] = {}
+    for client in everybody:
+        for event in client.events:
+            if event["event"] == "records":
+                for *_, value in event["records"]:
+                    read[value] = min(read.get(value, float("inf")), event["at_ms"])
+    for value, at_ms in read.items():
+        produced_ms = float(value.partition(":")[2])
+        if window[0] <= produced_ms <= window[1]:
+            yield at_ms - produced_ms
+
+
+def idle_ms(everybody: list[Client], window: tuple[float, float]) -> float:
+    """For each partition, the time in the window that no span of anybody covers."""
+    by_partition: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for client in everybody:
+        for span in spans(client):
+            by_partition.setdefault(span.partition, []).append((span.since_ms, span.until_ms))
+    idle = (PARTITIONS - len(by_partition)) * (window[1] - window[0])
+    for owned in by_partition.values():
+        at = window[0]
+        for since, until in sorted(owned):
+            idle += max(0.0, min(since, window[1]) - at)
+            at = max(at, min(until, window[1]))
+        idle += window[1] - at
+    return idle
+
+
+def _first_record_s(client: Client) -> float:
+    ready = client.events[0]["at_ms"]
+    first = next(event["at_ms"] for event in client.events if event["event"] == "records")
+    return float(first - ready) / 1000
+
+
+def medians(runs: list[Figures]) -> Figures:
+    said: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Figures):
+        values = [getattr(run, field.name) for run in runs if getattr(run, field.name) is not None]
+        said[field.name] = statistics.median(values) if values else None
+    for worst in ("lost", "duplicated", "overlapping"):
+        said[worst] = max(getattr(run, worst) for run in runs)
+    return Figures(**said)

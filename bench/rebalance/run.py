@@ -1,0 +1,129 @@
+"""python -m bench.rebalance.run [--rounds N] [--scenario NAME …] [--strategy NAME …] [--json FILE] [--markdown]
+
+The same clients and the same broker, in turns: legacy members direct (the broker translates for them), through the proxy
+with native members direct, and through the proxy with the native ones routed through it too. Medians over the rounds;
+lost, duplicated and double-owned are the worst of all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import msgspec
+import trio
+
+from bench.document import write_section
+from bench.rebalance.measures import Figures, figures, medians
+from bench.rebalance.scenarios import SCENARIOS
+from bench.rebalance.stage import Layout, Stage
+from tests.kafka import Cluster
+from tests.proxy.running import Running
+
+STRATEGIES = ("range", "cooperative")
+# Where native members take part, it matters how they come.
+WITH_NATIVES = frozenset({"roll", "churn", "newcomer"})
+COLUMNS = ("revocations", "revoked", "idle_partition_seconds", "late", "p99_ms", "max_ms", "seconds", "first_record_s")
+
+Results = dict[tuple[str, str, str], list[Figures]]
+
+
+def main() -> None:
+    options = _options()
+    defaults = {"group.initial.rebalance.delay.ms": "3000"}
+    with Cluster.start(overrides=defaults) as kafka, Running(kafka.bootstrap, log_level="info") as proxy:
+        proxy.ready()
+        results = trio.run(_all, kafka, proxy, options)
+    table = markdown(results)
+    print(table)
+    if options.json:
+        said = [
+            {"scenario": scenario, "strategy": strategy, "layout": layout, "runs": runs}
+            for (scenario, strategy, layout), runs in results.items()
+        ]
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(said)))
+    if options.markdown:
+        write_section("rebalance", "python -m bench.rebalance.run --rounds 3 --markdown", table)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scenario", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
+    parser.add_argument("--strategy", nargs="+", choices=STRATEGIES, default=list(STRATEGIES))
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
+    return parser.parse_args()
+
+
+def layouts(kafka: Cluster, proxy: Running, scenario: str) -> list[Layout]:
+    found = [
+        Layout("direct", kafka.bootstrap, kafka.bootstrap),
+        Layout("proxy", proxy.bootstrap, kafka.bootstrap),
+        Layout("proxy, natives too", proxy.bootstrap, proxy.bootstrap),
+    ]
+    return found if scenario in WITH_NATIVES else found[:2]
+
+
+async def _all(kafka: Cluster, proxy: Running, options: argparse.Namespace) -> Results:
+    results: Results = {}
+    for round_ in range(options.rounds):
+        for scenario in options.scenario:
+            for strategy in options.strategy:
+                turns = layouts(kafka, proxy, scenario)
+                first = round_ % len(turns)
+                for layout in turns[first:] + turns[:first]:
+                    found = await play(kafka, layout, scenario, strategy)
+                    results.setdefault((scenario, strategy, layout.name), []).append(found)
+                    print(f"{scenario}, {strategy}, {layout.name}: {found}", file=sys.stderr, flush=True)
+    return results
+
+
+async def play(kafka: Cluster, layout: Layout, scenario: str, strategy: str) -> Figures:
+    began_ms = 0.0
+
+    def begin() -> None:
+        nonlocal began_ms
+        began_ms = time.time() * 1000
+
+    async with AsyncExitStack() as exits:
+        stage = Stage(kafka, layout, strategy, exits)
+        try:
+            played = await SCENARIOS[scenario](stage, begin)
+            ended_ms = await stage.converged(calm=0.5) * 1000
+        finally:
+            stage.records.end()
+        await _all_read(stage)
+        return figures(stage.everybody, played.stay, played.newcomer, (began_ms, ended_ms), stage.records.sent)
+
+
+async def _all_read(stage: Stage) -> None:
+    """Whatever was produced is read in the end, or lost."""
+    for _ in range(100):
+        if len({value for client in stage.everybody for *_, value in client.records}) >= stage.records.sent:
+            return
+        await trio.sleep(0.2)
+
+
+def markdown(results: Results) -> str:
+    lines = [
+        "| scenario, strategy | layout | revoke callbacks | partitions revoked | idle partition-s | late | p99 ms | max ms "
+        "| seconds | newcomer's first record s | lost, twice, overlapping |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (scenario, strategy, layout), runs in sorted(results.items(), key=lambda item: item[0][:2]):
+        it = medians(runs)
+        shown = " | ".join(_shown(getattr(it, column)) for column in COLUMNS)
+        lines.append(f"| {scenario}, {strategy} | {layout} | {shown} | {it.lost}, {it.duplicated}, {it.overlapping} |")
+    return "\n".join(lines)
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}".removesuffix(".0")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""What happens to a group. Each scenario says who stays throughout: their disturbance is what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+import trio
+
+from bench.rebalance.stage import Stage
+from tests.clients import Client
+
+
+class Played(NamedTuple):
+    """`stay`: who was there all the time. `newcomer`: whose first record is timed, if somebody's is."""
+
+    stay: list[Client]
+    newcomer: Client | None = None
+
+
+Scenario = Callable[[Stage, Callable[[], None]], Awaitable[Played]]
+
+
+async def roll(stage: Stage, begin: Callable[[], None]) -> Played:
+    """Six legacy members become native ones, one by one; each replacement starts when the old one has left."""
+    old = [await stage.legacy(f"old-{number}") for number in range(6)]
+    await stage.converged()
+    begin()
+    for number, leaver in enumerate(old):
+        await stage.leaves(leaver)
+        await stage.native(f"new-{number}")
+        await stage.converged()
+    return Played(stay=stage.everybody)
+
+
+async def churn(stage: Stage, begin: Callable[[], None]) -> Played:
+    """Four legacy members stay; three native ones restart one by one, away for three seconds."""
+    stay = [await stage.legacy(f"old-{number}") for number in range(4)]
+    # A broker refuses a native member while a group of classic ones is still forming.
+    await stage.converged()
+    natives = [await stage.native(f"new-{number}") for number in range(3)]
+    await stage.converged()
+    begin()
+    for number, native in enumerate(natives):
+        await stage.leaves(native)
+        await trio.sleep(3)
+        await stage.native(f"again-{number}")
+        await stage.converged()
+    return Played(stay)
+
+
+async def restart(stage: Stage, begin: Callable[[], None]) -> Played:
+    """Six legacy members restart one by one, away for a second."""
+    members = [await stage.legacy(f"old-{number}") for number in range(6)]
+    await stage.converged()
+    begin()
+    for number, member in enumerate(members):
+        await stage.leaves(member)
+        await trio.sleep(1)
+        await stage.legacy(f"again-{number}")
+        await stage.converged()
+    return Played(stage.everybody)
+
+
+async def scale(stage: Stage, begin: Callable[[], None]) -> Played:
+    """Six legacy members; one more comes, then goes; then three come at once, and go."""
+    stay = [await stage.legacy(f"old-{number}") for number in range(6)]
+    await stage.converged()
+    begin()
+    one = await stage.legacy("one-more")
+    await stage.converged()
+    await stage.leaves(one)
+    await stage.converged()
+    more = [await stage.legacy(f"more-{number}") for number in range(3)]
+    await stage.converged()
+    for member in more:
+        await stage.leaves(member)
+    await stage.converged()
+    return Played(stay)
+
+
+async def crash(stage: Stage, begin: Callable[[], None]) -> Played:
+    """One of six legacy members is killed."""
+    *stay, victim = [await stage.legacy(f"old-{number}") for number in range(6)]
+    await stage.converged()
+    begin()
+    stage.crashes(victim)
+    await stage.converged()
+    return Played(stay)
+
+
+async def newcomer(stage: Stage, begin: Callable[[], None]) -> Played:
+    """A legacy member comes to three legacy and three native ones, just after another has come."""
+    stay = [await stage.legacy(f"old-{number}") for number in range(3)]
+    await stage.converged()
+    stay += [await stage.native(f"new-{number}") for number in range(3)]
+    await stage.converged()
+    begin()
+    await stage.native("just-before")
+    late = await stage.legacy("newcomer")
+    await stage.converged()
+    return Played(stay, late)
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "roll": roll,
+    "churn": churn,
+    "restart": restart,
+    "scale": scale,
+    "crash": crash,
+    "newcomer": newcomer,
+}

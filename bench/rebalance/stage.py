@@ -1,0 +1,118 @@
+"""One group on a real cluster, members of real libraries, records at a steady rate: what scenarios are played on.
+
+Legacy members come to the broker itself (then it translates for them) or through the proxy; native ones likewise.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from contextlib import AsyncExitStack
+from typing import NamedTuple
+
+import trio
+from confluent_kafka import Producer
+
+from tests.clients import Client
+from tests.kafka import Cluster
+
+PARTITIONS = 24
+RECORDS_PER_SECOND = 240
+SESSION_MS = 10_000
+
+
+class Layout(NamedTuple):
+    """Where the members of each kind connect."""
+
+    name: str
+    legacy: str
+    native: str
+
+
+class Records:
+    """Produced straight to the broker, to each partition in turn; a record's value is its number and its time."""
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        self.sent = 0
+        self._producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5})
+        self._topic = topic
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        while not self._stop.is_set():
+            due = int((time.monotonic() - began) * RECORDS_PER_SECOND)
+            while self.sent < due:
+                value = f"{self.sent}:{time.time() * 1000:.1f}"
+                self._producer.produce(self._topic, value, partition=self.sent % PARTITIONS)
+                self.sent += 1
+            self._producer.poll(0)
+            self._stop.wait(0.02)
+
+    def end(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._producer.flush(10)
+
+
+class Stage:
+    def __init__(self, kafka: Cluster, layout: Layout, strategy: str | None, exits: AsyncExitStack) -> None:
+        self.layout = layout
+        self.strategy = strategy
+        self.topic = f"bench-{uuid.uuid4().hex[:12]}"
+        self.everybody: list[Client] = []
+        # Those that are there now.
+        self.present: list[Client] = []
+        self._exits = exits
+        kafka.create_topic(self.topic, partitions=PARTITIONS)
+        self.records = Records(kafka.bootstrap, self.topic)
+
+    async def legacy(self, name: str, instance_id: str | None = None) -> Client:
+        client = await self._start(name, self.layout.legacy)
+        client.subscribe(
+            self.topic, self.topic, strategy=self.strategy, session_timeout_ms=SESSION_MS, instance_id=instance_id
+        )
+        return client
+
+    async def native(self, name: str) -> Client:
+        client = await self._start(name, self.layout.native)
+        client.subscribe(self.topic, self.topic, protocol="consumer")
+        return client
+
+    async def _start(self, name: str, bootstrap: str) -> Client:
+        client = await self._exits.enter_async_context(await Client.start("confluent-kafka", bootstrap, name=name))
+        self.everybody.append(client)
+        self.present.append(client)
+        return client
+
+    async def leaves(self, client: Client) -> None:
+        await client.close()
+        self.present.remove(client)
+
+    def crashes(self, client: Client) -> None:
+        client.kill()
+        self.present.remove(client)
+
+    async def converged(self, within: float = 90, calm: float = 2.0) -> float:
+        """When every partition had one owner among those present, each of whom has its share; stays so for a moment.
+        The time is when it became so, in seconds since the epoch."""
+        with trio.fail_after(within):
+            since: float | None = None
+            held: list[set[tuple[str, int]]] = []
+            while since is None or time.time() - since < calm:
+                now = [client.owned for client in self.present]
+                if not _is_fair(now):
+                    since = None
+                elif since is None or now != held:
+                    since = time.time()
+                held = now
+                await trio.sleep(0.05)
+            return since
+
+
+def _is_fair(held: list[set[tuple[str, int]]]) -> bool:
+    least = PARTITIONS // len(held)
+    return sum(map(len, held)) == len(set().union(*held)) == PARTITIONS and all(len(own) >= least for own in held)

@@ -1,12 +1,12 @@
 # setup: the virtual environment, from the lock files.   check: the inner loop, under a minute.
-# test: everything, real brokers included.               try: a broker, the proxy before it, and a client, to look at.
+# test: everything, real brokers included.               try: a rolling migration to watch, no Java needed.
 # codec: write kafka_protocol/messages anew.             docs: write what is printed from code.
 # bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
 PYTHON ?= python3
 BIN := .venv/bin
 QUIET := --no-header -q
 
-.PHONY: setup format lint check test try codec docs bench lock clean
+.PHONY: setup format lint check test try codec docs bench simulate mutants lock clean
 setup: .venv/ready
 .venv/ready: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -41,10 +41,18 @@ docs: setup
 	$(BIN)/python -m proxy.settings_reference > docs/settings.md
 	$(BIN)/python -m translation.protocol_page > docs/protocol.md
 
+SEEDS ?= 1000
+simulate: setup
+	$(BIN)/python -m simulation --seeds $(SEEDS) --jobs 2
+
+mutants: setup
+	$(BIN)/python -m tests.mutants
+
 bench: setup
 	$(BIN)/python -m bench.codec.run --markdown
 	$(BIN)/python -m bench.dataplane.run --markdown
 	$(BIN)/python -m bench.dataplane.tls --markdown
+	$(BIN)/python -m bench.rebalance.run --markdown
 
 lock:
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml -o requirements.lock

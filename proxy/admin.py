@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import h11
 import trio
@@ -13,6 +15,8 @@ from proxy.logs import Log
 
 REQUEST_SECONDS = 10.0
 MAX_CONNECTIONS = 64
+# Feeds stay open; the rest of the room is for whoever asks whether the proxy lives.
+MAX_FEEDS = 32
 RECEIVE_BYTES = 16 * 1024
 
 
@@ -22,7 +26,20 @@ class Page(NamedTuple):
     body: bytes
 
 
-Pages = Mapping[str, Callable[[], Page]]
+class Feed(NamedTuple):
+    """An answer that goes on until its reader hangs up, or does not read for REQUEST_SECONDS."""
+
+    content_type: str
+    chunks: Callable[[], AsyncIterator[bytes]]
+
+
+# By path. A path that ends in /* takes all below it, and is called with what stands there, unquoted.
+Pages = Mapping[str, Callable[..., Page | Feed]]
+SAFETY = [
+    ("Cache-Control", "no-store"),
+    ("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"),
+    ("X-Content-Type-Options", "nosniff"),
+]
 
 
 def health_pages(missing: Callable[[], list[str]], metrics: Callable[[], bytes]) -> Pages:
@@ -44,16 +61,19 @@ def json_page(value: object, status: int = 200) -> Page:
 async def serve_admin(listeners: list[trio.SocketListener], pages: Pages, log: Log) -> None:
     """For ever. Closes the listeners and every connection when cancelled; a bad request ends only its own."""
     room = trio.CapacityLimiter(MAX_CONNECTIONS)
+    feeds = trio.CapacityLimiter(MAX_FEEDS)
 
     async def handle(stream: trio.SocketStream) -> None:
         async with room:
             with trio.move_on_after(REQUEST_SECONDS) as patience:
-                await _converse(stream, pages, patience, log)
+                await _converse(stream, pages, patience, feeds, log)
 
     await trio.serve_listeners(handle, listeners)
 
 
-async def _converse(stream: trio.SocketStream, pages: Pages, patience: trio.CancelScope, log: Log) -> None:
+async def _converse(
+    stream: trio.SocketStream, pages: Pages, patience: trio.CancelScope, feeds: trio.CapacityLimiter, log: Log
+) -> None:
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=RECEIVE_BYTES)
     try:
         while True:
@@ -61,6 +81,12 @@ async def _converse(stream: trio.SocketStream, pages: Pages, patience: trio.Canc
             if request is None:
                 return
             page = _page(request, pages, log)
+            if isinstance(page, Feed) and request.method == b"GET" and feeds.available_tokens:
+                async with feeds:
+                    await _feed(stream, connection, page, patience)
+                return
+            if isinstance(page, Feed):
+                page = json_page({"error": f"{MAX_FEEDS} readers are here already; /groups says the same once"}, 503)
             await _answer(stream, connection, page, with_body=request.method != b"HEAD")
             if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
                 return
@@ -88,14 +114,17 @@ async def _next_request(stream: trio.SocketStream, connection: h11.Connection) -
             return None
 
 
-def _page(request: h11.Request, pages: Pages, log: Log) -> Page:
+def _page(request: h11.Request, pages: Pages, log: Log) -> Page | Feed:
     path = request.target.decode("ascii", "replace").partition("?")[0]
     if request.method not in (b"GET", b"HEAD"):
         return json_page({"error": "only GET and HEAD"}, 405)
-    if path not in pages:
-        return json_page({"error": f"no page {path}", "pages": sorted(pages)}, 404)
+    folder, _, below = path.rpartition("/")
     try:
-        return pages[path]()
+        if path in pages:
+            return pages[path]()
+        if below and f"{folder}/*" in pages:
+            return pages[f"{folder}/*"](unquote(below))
+        return json_page({"error": f"no page {path}", "pages": sorted(pages)}, 404)
     except Exception as error:
         log.error("a page failed", path=path, reason=repr(error))
         return json_page({"error": "the page failed; the log says why"}, 500)
@@ -105,10 +134,19 @@ async def _answer(stream: trio.SocketStream, connection: h11.Connection, page: P
     headers = [
         ("Content-Type", page.content_type),
         ("Content-Length", str(len(page.body))),
-        ("Cache-Control", "no-store"),
+        *SAFETY,
     ]
     sent = connection.send(h11.Response(status_code=page.status, headers=headers)) or b""
     if with_body:
         sent += connection.send(h11.Data(data=page.body)) or b""
     sent += connection.send(h11.EndOfMessage()) or b""
     await stream.send_all(sent)
+
+
+async def _feed(stream: trio.SocketStream, connection: h11.Connection, feed: Feed, patience: trio.CancelScope) -> None:
+    head = h11.Response(status_code=200, headers=[("Content-Type", feed.content_type), *SAFETY])
+    await stream.send_all(connection.send(head) or b"")
+    async for chunk in feed.chunks():
+        patience.deadline = trio.current_time() + REQUEST_SECONDS
+        await stream.send_all(connection.send(h11.Data(data=chunk)) or b"")
+        patience.deadline = math.inf

@@ -6,11 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from proxy.configuration import BadSettings, Loaded, effective, load
+from proxy.status import report, status
 
 DISTRIBUTION = "kip848-proxy"
 CANNOT_START = 1
@@ -33,11 +36,19 @@ flags win over the environment, the environment over the file. docs/settings.md 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["demo"]:
+        # It has options of its own.
+        return _demo(words[1:])
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(words)
     if options.command is None:
         parser.print_help()
         return BAD_SETTINGS
+    if options.command == "status":
+        return status(options.admin, once=options.once, as_json=options.json)
+    if options.command == "report":
+        return report(options.admin, as_json=options.json)
     try:
         loaded = load(_flags(options), os.environ, options.config)
     except BadSettings as error:
@@ -82,7 +93,28 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--log-level", dest="log.level", metavar="debug|info|warning|error")
     serve.add_argument("--config", metavar="FILE.toml", type=Path, help="settings in TOML")
     serve.add_argument("--print-config", action="store_true", help="print what is effective and who said so, and stop")
+    _add_watching(commands)
     return parser
+
+
+def _add_watching(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    watch = argparse.ArgumentParser(add_help=False)
+    watch.add_argument(
+        "--admin", metavar="HOST:PORT", default="127.0.0.1:9090", help="the admin port of the proxy (127.0.0.1:9090)"
+    )
+    watch.add_argument("--json", action="store_true", help="for programs")
+    shown = commands.add_parser("status", parents=[watch], help="the members of a running proxy, live")
+    shown.add_argument("--once", action="store_true", help="print once and stop, on a terminal too")
+    commands.add_parser("report", parents=[watch], help="which groups and clients seen here still need the proxy")
+    commands.add_parser("demo", help="a rolling migration to watch; `demo --help` says more")
+
+
+def _demo(arguments: Sequence[str]) -> int:
+    if find_spec("demo") is None:
+        print(f"{DISTRIBUTION}: the demo is not installed here; run it from a source checkout", file=sys.stderr)
+        return CANNOT_START
+    code: int = import_module("demo.cli").main(arguments)
+    return code
 
 
 def _flags(options: argparse.Namespace) -> dict[str, Any]:

@@ -228,13 +228,26 @@ class Conversation:
     # ------------------------------------------------------------------------------------------- client to broker
 
     def from_client(self, data: Bytes) -> Bytes:
+        if self.desk is None:
+            onward = self._from_client(data)
+            self.inside = False
+            return onward
         self.inside = True
-        if self.in_hand and self.desk is not None:
+        if self.in_hand:
             self.desk.interrupted()
-        waited = self.take_outbox()
+        waited, data = self._ours_first(data)
         onward = self._from_client(data)
         self.inside = False
-        return b"".join((waited, onward)) if waited else onward
+        return b"".join((*waited, onward)) if waited else onward
+
+    def _ours_first(self, data: Bytes) -> tuple[tuple[Bytes, ...], Bytes]:
+        """What the desk has to say goes out before what the client sent, but never within a frame."""
+        left = self.request_left
+        if not left or not self.outbox or len(data) < left:
+            ours = self.take_outbox()
+            return ((ours,), data) if ours else ((), data)
+        self.request_left = 0
+        return (data[:left], self.take_outbox()), data[left:]
 
     def _from_client(self, data: Bytes) -> Bytes:
         if self.in_hand:
@@ -247,7 +260,7 @@ class Conversation:
                 return b""
             data, self._request_tail = memoryview(self._request_tail), bytearray()
         end = len(data)
-        at = self.request_left
+        at, self.request_left = self.request_left, 0
         if self._tokens:
             at = self._pass_tokens(data, at, end)
         start, passed = 0, []
@@ -295,7 +308,7 @@ class Conversation:
             # A token may be shorter than a request's header, so its length is looked at first.
             self._request_wanted = LENGTH.size if self._tokens and end - at < LENGTH.size else wanted
             self._request_tail = bytearray(data[at:])
-            self.request_left, end = 0, at
+            end = at
         else:
             self.request_left = at - end
         if not passed:
@@ -308,6 +321,7 @@ class Conversation:
         if self.desk is None:
             assert self._open_desk is not None, "groups are taken only where there is a desk for them"
             self.desk = self._open_desk()
+            self.inside = True
         self.authenticated = True
         self.in_hand = True
         self.desk.taken(api, frame)
@@ -381,7 +395,7 @@ class Conversation:
             deferred, self._deferred = self._deferred, []
             for frame, awaited in deferred:
                 self.ask(frame, awaited.heard)
-        if not self.outbox:
+        if not self.outbox or self.request_left:
             return b""
         taken = b"".join(self.outbox)
         self.outbox.clear()

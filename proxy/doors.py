@@ -37,7 +37,7 @@ class Door:
         log.info("listening", address=address, node="bootstrap" if node is None else node)
 
     def close(self) -> None:
-        self._epoll_set.forget(self._socket, self._watched)
+        self._epoll_set.forget(self._socket)
         self._closed = True
 
     def rest(self) -> None:

@@ -1,9 +1,8 @@
 """A plaintext connection: two raw sockets in the epoll set.
 
-What is read from one side goes through the conversation and is sent to the other in the same breath. What the other
-side's socket does not take is kept (`unsent`), and nothing more is read for it until that is gone: that is all the
-backpressure there is, and it bounds the memory of a connection to one buffer each way. While nothing is unsent a
-connection owns no buffer at all: reading uses one that all of them share.
+What is read from one side goes through the conversation and is sent to the other in the same breath. While the other
+side's socket has not taken all of it (the leg is *stuck*), nothing more is read for it: that is all the backpressure there
+is, and it bounds the memory of a connection to one buffer or pipe each way.
 
 A client that has finished sending (half-closed) still gets its answers: the end is passed on to the broker once all is
 sent, and the broker's own end closes the connection. When a broker ends, what it said is delivered first.
@@ -27,31 +26,11 @@ from proxy.causes import Cause, Disconnect
 from proxy.connections import Connections, Watch
 from proxy.conversation import Bytes
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
+from proxy.leg import LEAST_TO_SPLICE, Leg
 from proxy.names import Target
 
-BUFFER_BYTES = 256 * 1024
-# Below this, copying costs less than the calls that avoid it.
-LEAST_TO_SPLICE = 64 * 1024
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
-_buffer = bytearray(BUFFER_BYTES)
-_view = memoryview(_buffer)
-
-
-class Leg:
-    """One of the two sockets."""
-
-    __slots__ = ("ended", "ending", "lost", "sock", "unsent", "watched")
-
-    def __init__(self, sock: socket, lost: Cause) -> None:
-        self.sock = sock
-        self.lost = lost
-        self.unsent = bytearray()
-        self.watched = 0
-        # What it had to say is read to its end.
-        self.ended = False
-        # It is to be told that there is no more, once all is sent.
-        self.ending = False
 
 
 class Link:
@@ -74,10 +53,10 @@ class Link:
         self._connections = connections
         self._counts = connections.counts
         self._epoll_set = epoll_set
-        self._pipe = epoll_set.pipe
+        self._pipes = epoll_set.pipes
         self._max_pipelined = connections.limits.max_pipelined_requests
         self._choices = iter(choices)
-        self._client = Leg(sock, Cause.CLIENT_LOST)
+        self._client = Leg(sock, Cause.CLIENT_LOST, self._pipes)
         self._broker: Leg | None = None
         self._connected = False
         self._draining = False
@@ -106,7 +85,7 @@ class Link:
             self.dialled = address
             failure = sock.connect_ex(target)
             if failure in (0, errno.EINPROGRESS):
-                self._broker = Leg(sock, Cause.BROKER_LOST)
+                self._broker = Leg(sock, Cause.BROKER_LOST, self._pipes)
                 self._broker.watched = WRITABLE
                 self._epoll_set.watch(sock, WRITABLE, self._broker_ready)
                 return
@@ -118,13 +97,13 @@ class Link:
         self._counts.upstream_connect_failures += 1
         return f"{self.dialled}: {os.strerror(failure)}"
 
-    def _dialled(self, broker: Leg) -> None:
-        failure = broker.sock.getsockopt(SOL_SOCKET, SO_ERROR)
+    def _dialled(self, broker: Leg, events: int) -> None:
+        failure = broker.sock.getsockopt(SOL_SOCKET, SO_ERROR) if events & ~WRITABLE else 0
         if not failure:
             self._connected = True
             self._arm()
             return
-        self._epoll_set.forget(broker.sock, broker.watched)
+        self._epoll_set.forget(broker.sock)
         self._broker = None
         self._dial(0, self._dial_failed(failure))
 
@@ -151,62 +130,85 @@ class Link:
 
     def _client_moves(self, events: int) -> None:
         client, broker = self._client, self._broker
-        if client.unsent and events & ~READABLE:
+        if client.stuck and events & ~READABLE:
             self._send_rest(client)
         if broker is None or not client.watched & READABLE or not events & ~WRITABLE:
             return
-        if self.conversation.request_left >= LEAST_TO_SPLICE:
-            moved = self._splice(client, broker, self.conversation.request_left)
-            self.conversation.request_left -= moved
-            self._counts.bytes_from_clients += moved
-            return
-        arrived = _receive(client)
-        if arrived is None:
-            return
-        if not arrived:
-            self._client_ended(broker)
-            return
+        if self.conversation.request_left < LEAST_TO_SPLICE:
+            arrived = client.receive()
+            if arrived is None:
+                return
+            if not arrived:
+                self._client_ended(broker)
+                return
+            self._requests_arrived(broker, arrived)
+        if self.conversation.request_left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
+            self._splice_request(client, broker)
+
+    def _requests_arrived(self, broker: Leg, arrived: Bytes) -> None:
+        conversation = self.conversation
         self._counts.bytes_from_clients += len(arrived)
-        onward = self.conversation.from_client(arrived)
+        onward = conversation.from_client(arrived)
         if onward:
-            self._send(broker, onward)
-        if self.conversation.desk is not None or self.conversation.answers:
+            broker.send(onward, conversation.request_left > 0)
+            if broker.stuck:
+                self._arm()
+        if conversation.desk is not None or conversation.answers:
             self._send_ours()
-        if self.conversation.full(self._max_pipelined):
+        if conversation.full(self._max_pipelined):
             self._throttled = True
             self._arm()
+
+    def _splice_request(self, client: Leg, broker: Leg) -> None:
+        moved = client.splice(broker, self.conversation.request_left)
+        self.conversation.request_left -= moved
+        self._counts.bytes_from_clients += moved
+        if broker.stuck:
+            self._arm()
+        self._send_ours()
 
     def _broker_moves(self, events: int) -> None:
         client, broker = self._client, self._broker
         assert broker is not None
         if not self._connected:
-            self._dialled(broker)
+            self._dialled(broker, events)
             return
-        if broker.unsent and events & ~READABLE:
+        if broker.stuck and events & ~READABLE:
             self._send_rest(broker)
         if not broker.watched & READABLE or not events & ~WRITABLE:
             return
-        if self.conversation.answer_left >= LEAST_TO_SPLICE:
-            moved = self._splice(broker, client, self.conversation.answer_left)
-            self.conversation.answer_left -= moved
-            self._counts.bytes_from_brokers += moved
-            self._send_ours()
-            return
-        arrived = _receive(broker)
-        if arrived is None:
-            return
-        if not arrived:
-            self._broker_ended(broker)
-            return
+        if self.conversation.answer_left < LEAST_TO_SPLICE or self._lingering:
+            arrived = broker.receive()
+            if arrived is None:
+                return
+            if not arrived:
+                self._broker_ended(broker)
+                return
+            self._answers_arrived(client, arrived)
+        if self.conversation.answer_left >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
+            self._splice_answer(broker, client)
+
+    def _answers_arrived(self, client: Leg, arrived: Bytes) -> None:
+        conversation = self.conversation
         self._counts.bytes_from_brokers += len(arrived)
-        onward = self.conversation.from_broker(arrived)
-        if onward:
-            self._send(client, onward)
-        if self.conversation.desk is not None:
+        onward = conversation.from_broker(arrived)
+        if onward and not self._lingering:
+            client.send(onward, conversation.answer_left > 0)
+            if client.stuck:
+                self._arm()
+        if conversation.desk is not None:
             self._send_ours()
-        if self._throttled and not self.conversation.full(self._max_pipelined):
+        if self._throttled and not conversation.full(self._max_pipelined):
             self._throttled = False
             self._arm()
+
+    def _splice_answer(self, broker: Leg, client: Leg) -> None:
+        moved = broker.splice(client, self.conversation.answer_left)
+        self.conversation.answer_left -= moved
+        self._counts.bytes_from_brokers += moved
+        if client.stuck:
+            self._arm()
+        self._send_ours()
 
     def flush(self) -> None:
         """Something was asked or answered here outside of this connection's own events."""
@@ -233,38 +235,17 @@ class Link:
         if due := conversation.take_answers():
             self._send(self._client, due)
 
-    def _splice(self, source: Leg, sink: Leg, limit: int) -> int:
-        """The inside of a large opaque frame need not come into this process."""
-        try:
-            size = self._pipe.fill(source.sock, limit)
-        except BlockingIOError:
-            return 0
-        except OSError as failure:
-            raise Disconnect(source.lost, str(failure)) from failure
-        if not size:
-            raise Disconnect(source.lost, f"ended within a frame, {limit} bytes before its end")
-        try:
-            sink.unsent += self._pipe.empty(sink.sock, size)
-        except OSError as failure:
-            raise Disconnect(sink.lost, str(failure)) from failure
-        if sink.unsent:
-            self._arm()
-        return size
-
     def _send(self, leg: Leg, data: Bytes) -> None:
         if leg is self._client and self._lingering:
             return
-        sent = 0 if leg.unsent else _sent(leg, data)
-        if sent < len(data):
-            leg.unsent += memoryview(data)[sent:]
+        leg.send(data)
+        if leg.stuck:
             self._arm()
 
     def _send_rest(self, leg: Leg) -> None:
-        sent = _sent(leg, leg.unsent)
-        if sent < len(leg.unsent):
-            del leg.unsent[:sent]
+        leg.send_rest()
+        if leg.stuck:
             return
-        leg.unsent = bytearray()
         if leg.ending:
             self._tell_end(leg)
         if not self._closed:
@@ -276,7 +257,7 @@ class Link:
         self._client.ended = True
         if self.conversation.quiet or self._needed():
             self.close(Cause.CLIENT_CLOSED)
-        elif broker.unsent:
+        elif broker.stuck:
             broker.ending = True
             self._arm()
         else:
@@ -287,7 +268,7 @@ class Link:
         broker.ended = True
         if self._lingering:
             self.close(Cause.BROKER_CLOSED)
-        elif self._client.unsent:
+        elif self._client.stuck:
             self._client.ending = True
             self._arm()
         else:
@@ -308,14 +289,15 @@ class Link:
         self._closed = True
         for leg in (self._client, self._broker):
             if leg is not None and not (self._lingering and leg is self._client):
-                self._epoll_set.forget(leg.sock, leg.watched)
+                self._epoll_set.forget(leg.sock)
+                leg.abandon()
         self._connections.closed(self, cause, detail)
 
     def drain(self) -> None:
         if not self._draining:
             self._draining = True
             self._arm()
-        if self._lingering or (self.conversation.quiet and not self._client.unsent):
+        if self._lingering or (self.conversation.quiet and not self._client.stuck):
             self.close(Cause.DRAINED)
 
     # --------------------------------------------------------------------------------------------------- lingering
@@ -329,10 +311,13 @@ class Link:
             return True
         if not self._connected or self._broker is None or self._broker.ended or not self._needed():
             return False
+        if self.conversation.request_left:
+            # The broker waits for the rest of a request: it can be asked nothing else any more.
+            return False
         self._lingering = True
-        self._epoll_set.forget(self._client.sock, self._client.watched)
+        self._epoll_set.forget(self._client.sock)
         self._client.watched = 0
-        self._client.unsent = bytearray()
+        self._client.abandon()
         self._arm()
         return True
 
@@ -358,30 +343,11 @@ class Link:
         if self._connected:
             # Who does not take its answers may not ask for more: some are made here, and no broker holds them back.
             if not self._lingering:
-                self._watch(client, not (client.ended or broker.unsent or client.unsent or held))
-            self._watch(broker, not (broker.ended or client.unsent))
+                self._watch(client, not (client.ended or broker.stuck or client.stuck or held))
+            self._watch(broker, not (broker.ended or client.stuck))
 
     def _watch(self, leg: Leg, read: bool) -> None:
-        events = (READABLE if read else 0) | (WRITABLE if leg.unsent else 0)
+        events = (READABLE if read else 0) | (WRITABLE if leg.stuck else 0)
         if events != leg.watched:
             self._epoll_set.change(leg.sock, leg.watched, events)
             leg.watched = events
-
-
-def _receive(leg: Leg) -> memoryview | None:
-    """What arrived, in the shared buffer: good until the next read. Empty at the end, None when there was nothing."""
-    try:
-        return _view[: leg.sock.recv_into(_buffer)]
-    except BlockingIOError:
-        return None
-    except OSError as failure:
-        raise Disconnect(leg.lost, str(failure)) from failure
-
-
-def _sent(leg: Leg, data: Bytes) -> int:
-    try:
-        return leg.sock.send(data)
-    except BlockingIOError:
-        return 0
-    except OSError as failure:
-        raise Disconnect(leg.lost, str(failure)) from failure

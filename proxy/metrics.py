@@ -1,4 +1,4 @@
-"""/metrics: the counters of the byte path as Prometheus reads them, collected when somebody asks."""
+"""/metrics: the counters of the byte path, and what others count, as Prometheus reads them, collected when asked for."""
 
 from __future__ import annotations
 
@@ -63,9 +63,17 @@ def _counters(name: str, label: str, values: dict[str, int]) -> CounterMetricFam
 
 
 class Metrics:
-    def __init__(self, counts: Counts, version: str, ready: Callable[[], bool], api_name: Callable[[int], str]) -> None:
+    def __init__(
+        self,
+        counts: Counts,
+        version: str,
+        ready: Callable[[], bool],
+        api_name: Callable[[int], str],
+        *others: Collector,
+    ) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_Reader(counts, version, ready, api_name))
+        for collector in (_Reader(counts, version, ready, api_name), *others):
+            self._registry.register(collector)
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
 

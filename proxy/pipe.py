@@ -1,7 +1,9 @@
 """Bytes from socket to socket without passing through this process: `splice`, by way of a pipe.
 
-One pipe serves all connections, because it is empty again when `move` returns: what the receiving socket does not take is
-read out, and is the caller's to keep.
+One pipe serves all connections as long as the receiving sockets take what it holds. Where one doesn't, the pipe stays
+with that socket, bytes and all, until it does, and another pipe takes its place. Reading them out instead would cost more
+than the splice has saved: fresh memory, two copies. But there are only so many pipes: each holds up to a megabyte, and
+unprivileged users may have 64 of that size (pipe(7)).
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ import os
 from socket import socket
 
 PIPE_BYTES = 1024 * 1024
+MOST_KEPT = 32
+MOST_SPARE = 4
 FLAGS = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
 class Pipe:
     def __init__(self) -> None:
+        self.held = 0
         self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -29,22 +34,57 @@ class Pipe:
 
     def fill(self, source: socket, limit: int) -> int:
         """Take up to `limit` bytes from a socket; 0 at its end. BlockingIOError when there is nothing."""
-        return os.splice(source.fileno(), self._in, limit, flags=FLAGS)
+        size = os.splice(source.fileno(), self._in, limit, flags=FLAGS)
+        self.held += size
+        return size
 
-    def empty(self, sink: socket, size: int) -> bytes:
-        """Give the `size` bytes within to a socket. What it does not take is returned."""
-        while size:
+    def empty(self, sink: socket, more: bool = False) -> None:
+        """Give what is held to a socket, or as much as it takes. `more` is to follow: it need not go at once."""
+        flags = FLAGS | os.SPLICE_F_MORE if more else FLAGS
+        while self.held:
             try:
-                size -= os.splice(self._out, sink.fileno(), size, flags=FLAGS)
+                self.held -= os.splice(self._out, sink.fileno(), self.held, flags=flags)
             except BlockingIOError:
-                return self.rest(size)
-            except OSError:
-                self.rest(size)
-                raise
-        return b""
+                return
 
-    def rest(self, size: int) -> bytes:
+    def read(self) -> bytes:
         taken = b""
-        while len(taken) < size:
-            taken += os.read(self._out, size - len(taken))
+        while self.held:
+            piece = os.read(self._out, self.held)
+            self.held -= len(piece)
+            taken += piece
         return taken
+
+
+class Pipes:
+    """The one in use, and those that stay with sockets."""
+
+    def __init__(self) -> None:
+        self.current = Pipe()
+        self._spare: list[Pipe] = []
+        self._kept = 0
+
+    def close(self) -> None:
+        for pipe in (self.current, *self._spare):
+            pipe.close()
+
+    def keep(self) -> Pipe | None:
+        """The one in use, for a socket that did not take all it holds. None: there are too many of those."""
+        if self._kept >= MOST_KEPT:
+            return None
+        try:
+            another = self._spare.pop() if self._spare else Pipe()
+        except OSError:
+            # Out of descriptors.
+            return None
+        kept, self.current = self.current, another
+        self._kept += 1
+        return kept
+
+    def give_back(self, pipe: Pipe) -> None:
+        """Bytes that it still holds are lost with it."""
+        self._kept -= 1
+        if pipe.held or len(self._spare) >= MOST_SPARE:
+            pipe.close()
+        else:
+            self._spare.append(pipe)

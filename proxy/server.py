@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import resource
 import signal
 import socket
@@ -35,6 +36,7 @@ from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.doors import CannotListen, Door
 from proxy.epoll_set import EpollSet
+from proxy.exporting import CannotExport, Exporting
 from proxy.groups.clock import Clock
 from proxy.groups.host import Host
 from proxy.groups.journal import CannotJournal, Journal
@@ -44,10 +46,13 @@ from proxy.logs import Log
 from proxy.membership_log import membership_log
 from proxy.metrics import Metrics
 from proxy.names import Names, Target
+from proxy.pages import picture_pages
+from proxy.picture import Picture
 from proxy.scout import Scout
 from proxy.settings import Settings
 from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
 from proxy.tls_link import TlsLink
+from proxy.traces import Traces
 from proxy.wire import Wire, api_name
 
 
@@ -72,7 +77,14 @@ class Proxy:
             Journal(Path(settings.translation.journal) if settings.translation.journal else None, log),
             log,
         )
-        self.host.observers.append(membership_log(log))
+        self.picture = Picture()
+        self.host.observers += [membership_log(log), self.picture.observe]
+        self.exporting = self.traces = None
+        if settings.traces.file is not None or settings.traces.otlp_endpoint is not None:
+            instance = f"{socket.gethostname()}-{os.getpid()}"
+            self.exporting = Exporting(settings.traces, instance, version("kip848-proxy"))
+            self.traces = Traces(self.exporting.tracer)
+            self.host.observers.append(self.traces.observe)
         self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.open_line)
         self.names = Names()
         self.scout = Scout(self.directory, self.wire, self._dial_stream, log)
@@ -128,7 +140,7 @@ class Proxy:
 
     def pages(self) -> Pages:
         metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name)
-        return health_pages(self.missing, metrics.text)
+        return {**health_pages(self.missing, metrics.text), **picture_pages(self.picture)}
 
     def missing(self) -> list[str]:
         """What keeps the proxy from being ready, in words."""
@@ -266,7 +278,7 @@ async def serve(settings: Settings, log: Log) -> None:
             try:
                 proxy = Proxy(settings, log, epoll_set, tasks)
                 proxy.open_doors()
-            except (CannotListen, CannotJournal) as failure:
+            except (CannotListen, CannotJournal, CannotExport) as failure:
                 refusal = CannotStart(str(failure))
             else:
                 await _run(proxy, admin, tasks)
@@ -294,6 +306,9 @@ async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nurse
     proxy.host.stop(proxy.settings.translation.leave_on_exit)
     await proxy.connections.drain()
     proxy.host.journal.close()
+    if proxy.traces is not None and proxy.exporting is not None:
+        proxy.traces.close(proxy.clock.now_ns)
+        await trio.to_thread.run_sync(proxy.exporting.close)
     tasks.cancel_scope.cancel()
 
 

@@ -90,7 +90,7 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     # New partitions wait this long for company before a client is asked to rejoin for them.
     company_ms: Annotated[int, Meta(ge=0)] = 300
     # A heartbeat's answer is held for this part of the client's rhythm, so that news travels at once. 0: never held.
-    hold_heartbeats: Annotated[float, Meta(ge=0, le=0.95)] = 0.8
+    hold_heartbeats: Annotated[float, Meta(ge=0, le=0.95)] = 0.9
     # The heartbeat interval told to native members that pass through, while their group moves. 0: as the broker says.
     native_moving_ms: Annotated[int, Meta(ge=0)] = 300
     # The same while the group is quiet.
@@ -99,6 +99,30 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     journal: str | None = None
     # Members leave the group when the proxy is stopped, rather than wait for its restart.
     leave_on_exit: bool = False
+
+
+class Traces(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the traces of rebalances go. None of it can slow a member down: what finds no room is dropped, and counted."""
+
+    # One OTLP-JSON request a line, as the OpenTelemetry collector's file exporter writes them; none: no file.
+    file: str | None = None
+    # A file that has grown to this is renamed, with the time in its name, and a new one begun.
+    file_max_bytes: Bytes = 67_108_864
+    # Files kept, the one being written among them.
+    file_count: Annotated[int, Meta(ge=1)] = 5
+    # A collector: `http://collector:4318`, or `http://collector:4317` for gRPC; `https` where it speaks TLS.
+    # Headers, client certificates and compression: OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_...`.
+    otlp_endpoint: str | None = None
+    # How the collector is spoken to: OTLP over HTTP (protobuf), or over gRPC. Either needs the extra `otlp`.
+    otlp_protocol: Literal["http", "grpc"] = "http"
+    # A batch that the collector has not taken within this time, retries included, is given up.
+    otlp_timeout_ms: Milliseconds = 10_000
+    # The part of the members that are traced. A member is traced always or never, whichever proxy serves it.
+    sampling_ratio: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    # Spans that wait to be exported, for each exporter; further ones are dropped.
+    queue_spans: Annotated[int, Meta(ge=1)] = 8_192
+    # Spans are exported at least this often.
+    export_interval_ms: Milliseconds = 1_000
 
 
 class Log(Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,5 +155,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     # What is done with which groups. No rules: all consumer groups are translated.
     groups: tuple[GroupRule, ...] = ()
     translation: Translation = Translation()
+    traces: Traces = Traces()
     limits: Limits = Limits()
     log: Log = Log()

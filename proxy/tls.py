@@ -19,6 +19,7 @@ import trio
 
 from proxy.logs import Log
 from proxy.settings import ClientTls, UpstreamTls
+from proxy.tls_stream import HungUp, TlsStream
 
 CLIENT_SIDE = "clients ⇄ proxy (client_tls)"
 BROKER_SIDE = "proxy ⇄ brokers (upstream_tls)"
@@ -35,12 +36,13 @@ class HandshakeFailed(Exception):
     """The peer is not who it should be, does not speak TLS, or does not trust us."""
 
 
-async def _shake(secured: trio.SSLStream[trio.abc.Stream], side: str) -> None:
+async def _shake(secured: TlsStream, side: str) -> None:
     try:
-        await secured.do_handshake()
-    except (trio.BrokenResourceError, ssl.CertificateError) as failure:
-        reason = failure.__cause__ or failure
-        raise HandshakeFailed(f"{side}: {reason or 'the peer hung up'}") from failure
+        await secured.handshake()
+    except HungUp as failure:
+        raise HandshakeFailed(f"{side}: the peer hung up") from failure
+    except (ssl.SSLError, trio.BrokenResourceError) as failure:
+        raise HandshakeFailed(f"{side}: {failure}") from failure
 
 
 class _Side:
@@ -86,7 +88,7 @@ class ClientSide(_Side):
     async def handshake(self, stream: trio.abc.Stream) -> tuple[trio.abc.Stream, str | None]:
         """The secured stream, and the server name that the client asked for."""
         _asked_name.set(None)
-        secured = trio.SSLStream(stream, self.context, server_side=True, https_compatible=True)
+        secured = TlsStream(stream, self.context, server_side=True)
         await _shake(secured, CLIENT_SIDE)
         return secured, _asked_name.get()
 
@@ -97,14 +99,14 @@ class UpstreamSide(_Side):
         super().__init__(BROKER_SIDE, files, lambda: upstream_context(settings), log)
 
     async def handshake(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
-        secured = trio.SSLStream(stream, self.context, server_hostname=host, https_compatible=True)
+        secured = TlsStream(stream, self.context, server_hostname=host)
         await _shake(secured, BROKER_SIDE)
         return secured
 
 
 def client_context(settings: ClientTls) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _settle_versions(context)
     _load_chain(context, CLIENT_SIDE, settings.certificate_file, settings.private_key_file)
     if settings.client_ca_file is not None:
         _load_authorities(context, CLIENT_SIDE, settings.client_ca_file)
@@ -120,13 +122,19 @@ def _note_name(_connection: object, name: str | None, _context: ssl.SSLContext) 
 
 def upstream_context(settings: UpstreamTls) -> ssl.SSLContext:
     context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _settle_versions(context)
     context.check_hostname = settings.verify_hostname
     if settings.ca_file is not None:
         _load_authorities(context, BROKER_SIDE, settings.ca_file)
     if settings.certificate_file is not None:
         _load_chain(context, BROKER_SIDE, settings.certificate_file, settings.private_key_file)
     return context
+
+
+def _settle_versions(context: ssl.SSLContext) -> None:
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Kafka never asks for it, and without it writing need never wait for reading (`tls_stream.py`).
+    context.options |= ssl.OP_NO_RENEGOTIATION
 
 
 def _load_chain(context: ssl.SSLContext, side: str, certificate: str, key: str | None) -> None:

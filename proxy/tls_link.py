@@ -18,8 +18,8 @@ import trio
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import Connections, Watch
+from proxy.tls_stream import RECEIVE_BYTES
 
-RECEIVE_BYTES = 64 * 1024
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 

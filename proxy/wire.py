@@ -68,6 +68,8 @@ FIRST_INTRODUCTION = 3
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 
 UNSUPPORTED_VERSION = 35
+# ApiVersions answers: one from each version of broker and of request, while a cluster is upgraded.
+MOST_REMEMBERED = 64
 CLIENT_ID = "kip848-proxy"
 
 
@@ -91,6 +93,8 @@ class Wire:
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
+        # By version and broker's words. Brokers hardly ever change what they say, and every connection begins with it.
+        self._clamped: dict[tuple[int, bytes], bytes] = {}
         self.treatments: Mapping[int, Treatment] = MappingProxyType(_treatments())
 
     # ------------------------------------------------------------------------------------------- for conversations
@@ -190,18 +194,27 @@ class Wire:
         return encode_response(key, version, correlation_id, message)
 
     def _clamp_api_versions(self, version: int, answer: Bytes) -> Bytes:
-        """Maxima come down to what is understood here; minima stay; an API of which nothing is left is not offered."""
-        # A broker that does not know the version asked for answers in version 0.
-        error = int.from_bytes(answer[4:6], "big", signed=True)
-        spoken = 0 if error == UNSUPPORTED_VERSION else version
-        correlation_id, versions = decode_response(API_VERSIONS, spoken, answer)
-        for offered in versions.api_keys:
-            if offered.api_key in CLAMPED:
-                offered.max_version = min(offered.max_version, ceiling(offered.api_key))
-            if offered.api_key in SERVED_FROM_0:
-                offered.min_version = 0
-        versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
-        return encode_response(API_VERSIONS, spoken, correlation_id, versions)
+        said = (version, bytes(answer[4:]))
+        if said not in self._clamped:
+            if len(self._clamped) >= MOST_REMEMBERED:
+                self._clamped.clear()
+            self._clamped[said] = _clamped(version, answer)[4:]
+        return b"".join((answer[:4], self._clamped[said]))
+
+
+def _clamped(version: int, answer: Bytes) -> bytes:
+    """Maxima come down to what is understood here; minima stay; an API of which nothing is left is not offered."""
+    # A broker that does not know the version asked for answers in version 0.
+    error = int.from_bytes(answer[4:6], "big", signed=True)
+    spoken = 0 if error == UNSUPPORTED_VERSION else version
+    correlation_id, versions = decode_response(API_VERSIONS, spoken, answer)
+    for offered in versions.api_keys:
+        if offered.api_key in CLAMPED:
+            offered.max_version = min(offered.max_version, ceiling(offered.api_key))
+        if offered.api_key in SERVED_FROM_0:
+            offered.min_version = 0
+    versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
+    return encode_response(API_VERSIONS, spoken, correlation_id, versions)
 
 
 def ceiling(key: int) -> int:

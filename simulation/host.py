@@ -21,6 +21,7 @@ from simulation.network import Connection, Upstream
 from simulation.offsets import Commit
 from translation import actions as do
 from translation import events as ev
+from translation.adopting import still_valid
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.member import Member
 from translation.rules import Pacing, Rules
@@ -132,9 +133,10 @@ class Proxy:
                     member_epoch=known.epoch,
                     assigned=known.assignment,
                     subscribed_topics=known.topic_names,
+                    names=self._upstream.coordinator.topics.named(known.topic_names),
                     instance_id=known.instance_id,
                     client_id=known.client_id,
-                    journal=self.journal.get(key),
+                    journal=still_valid(self.journal.get(key), requests[0]),
                 )
                 self._step(key, self._absent(key[0]), adopted)
         for event in requests:
@@ -274,9 +276,14 @@ class Proxy:
 
         def answered(error: Error) -> None:
             self._brokers_word[number] = error
-            self.feed(key, ev.CommitAnswered(request=number, error_code=error))
+            over(ev.CommitAnswered(request=number, error_code=error))
 
-        self._upstream.commit(commit, answered, lambda: self.feed(key, ev.CommitLost(request=number)))
+        def over(event: ev.CommitAnswered | ev.CommitLost) -> None:
+            """It may outlive its member."""
+            if self.alive:
+                self._step(key, self.members.get(key) or self._absent(key[0]), event)
+
+        self._upstream.commit(commit, answered, lambda: over(ev.CommitLost(request=number)))
 
     def _describe(self, group_id: str, tell: Callable[[GroupDescription | None], None]) -> None:
         def described(group: GroupDescription | None) -> None:

@@ -68,9 +68,10 @@ class Ledger:
     def commit_accepted(
         self, owner: Owner, offsets: Mapping[TopicAndNumber, int], before: Mapping[TopicAndNumber, int]
     ) -> None:
+        """Held by nobody is honest: who hangs up, or dies, right after a commit holds nothing when it arrives."""
         for partition, offset in offsets.items():
             holder = self.holders.get(partition)
-            if holder is not owner:
+            if holder not in (owner, None):
                 raise Broken("HonestGeneration", f"{owner.name} commits {partition}, held by {_name(holder)}")
             if offset < before.get(partition, 0):
                 raise Broken("NoLostCommit", f"{partition} goes back from {before[partition]} to {offset}")

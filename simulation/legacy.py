@@ -46,6 +46,8 @@ class LegacyStyle(msgspec.Struct, frozen=True, kw_only=True):
     rebalance_timeout_ms: int = 60_000
     beat_ms: int = 3_000
     beat_jitter_ms: int = 0
+    # kafkajs beats between batches, a rhythm after the last answer; the others by a timer, a rhythm after the last beat.
+    beats_from_answer: bool = False
     commit_ms: int = 5_000
     revoke_ms: int = 10
     retry_ms: int = 100
@@ -77,6 +79,11 @@ class LegacyClient:
         self.stable = False
         self.refusals: list[tuple[str, Error]] = []
         self.joins = 0
+        self.resubscribed = False
+        self.was_torn = False
+        self.moved_at = -style.session_timeout_ms
+        self._was_lost = False
+        self._answered_at = 0
         self._clock, self._chance, self._upstream, self._ledger = clock, chance, upstream, ledger
         self._sockets = Sockets(clock, chance, upstream.weather, find_proxy, style)
         self._starts: dict[TopicAndNumber, int] = {}
@@ -94,8 +101,9 @@ class LegacyClient:
 
     @property
     def excused(self) -> bool:
-        """It may be thrown out: a callback that takes longer than its rebalance timeout."""
-        return self.style.revoke_ms >= self.style.rebalance_timeout_ms
+        """It may be thrown out: a callback that takes longer than its rebalance timeout; one that changed proxies, and
+        was cut off while the one it had left still waited for it, or came back to that one before it was missed."""
+        return self.was_torn or self._was_lost or self.style.revoke_ms >= self.style.rebalance_timeout_ms
 
     # ----------------------------------------------------------------------------------------------------------- verbs
 
@@ -108,6 +116,7 @@ class LegacyClient:
         """A static member says nothing (clients.md A.3); a dynamic one commits and leaves."""
         self._commit(self._round, then=lambda: None)
         life = self._next_round()
+        self.stable = False
         if self.style.instance_id is None and self.member_id:
             leave = ev.LeaveRequested(request=0)
             self._ask(0, leave, lambda answer: self._left(life), lambda: self._left(life))
@@ -128,7 +137,14 @@ class LegacyClient:
     def loses_its_sockets(self) -> None:
         self._sockets.cut()
 
+    def changes_proxy(self) -> None:
+        now, session_ms = self._clock.now, self.style.session_timeout_ms
+        self.was_torn |= now - self.moved_at < session_ms
+        self.moved_at = now
+        self.loses_its_sockets()
+
     def subscribes(self, *topics: str) -> None:
+        self.resubscribed = True
         self.style = msgspec.structs.replace(self.style, topics=topics)
         if self.stable:
             self._rejoin(self._round)
@@ -197,14 +213,16 @@ class LegacyClient:
     def _beat(self, life: int) -> None:
         if life == self._round:
             beat = ev.HeartbeatRequested(request=0, generation=self.generation, instance_id=self.style.instance_id)
-            self._ask(1, beat, lambda answer: self._beaten(life, answer), lambda: self._beat_again(life))
+            sent_at = self._clock.now
+            self._ask(1, beat, lambda answer: self._beaten(life, sent_at, answer), lambda: self._beat_again(life))
 
-    def _beaten(self, life: int, answer: do.AnswerHeartbeat) -> None:
+    def _beaten(self, life: int, sent_at: int, answer: do.AnswerHeartbeat) -> None:
         if life != self._round:
             return
         error = Error(answer.error_code)
         if error is Error.NONE:
-            self._clock.after(self._beat_ms(), lambda: self._beat(life))
+            since = self._clock.now if self.style.beats_from_answer else sent_at
+            self._clock.at(max(self._clock.now, since + self._beat_ms()), lambda: self._beat(life))
         elif error in LOOK_AGAIN:
             self._beat_again(life)
         elif error is Error.REBALANCE_IN_PROGRESS:
@@ -268,7 +286,8 @@ class LegacyClient:
             self._ledger.commit_acknowledged(held)
         elif error not in LOOK_AGAIN:
             self.refusals.append(("OffsetCommit", error))
-            if life == self._round and self.stands and self.stable and error is not Error.REBALANCE_IN_PROGRESS:
+            is_honest = life == self._round and self.stands and self.stable and not self.was_torn
+            if is_honest and error is not Error.REBALANCE_IN_PROGRESS:
                 raise Broken("HonestGeneration", f"{self.name} commits what it holds and hears {error.name}")
 
     # ------------------------------------------------------------------------------------------------- when it goes wrong
@@ -338,6 +357,13 @@ class LegacyClient:
         def hear(answer: Any) -> None:
             if answer.error_code not in SAFE[type(answer)]:
                 raise Broken("NarrowErrors", f"{self.name} hears {answer}")
+            self._note_silence()
             answered(answer)
 
         self._sockets.ask(purpose, (self.group_id, self.member_id), event, hear, failed, offsets)
+
+    def _note_silence(self) -> None:
+        now, session_ms = self._clock.now, self.style.session_timeout_ms
+        if now - self._answered_at > session_ms // 2 and self._answered_at - self.moved_at < session_ms:
+            self._was_lost = True
+        self._answered_at = now

@@ -82,6 +82,13 @@ class Connection:
         self._clock.at(self._down_at, lambda: slot.reply(slot.answer) if self.open else None)
 
 
+class _Lane:
+    """What keeps its order on the way: nothing arrives before what went ahead of it."""
+
+    def __init__(self) -> None:
+        self.up_at = self.down_at = 0
+
+
 class Upstream:
     """The way to the coordinator, the same for proxies and direct native members."""
 
@@ -93,6 +100,7 @@ class Upstream:
         self.weather = weather
         self.on_commit: Callable[[Commit, dict[TopicPartition, int]], None] = lambda commit, before: None
         self._clock, self._chance = clock, chance
+        self._lanes: dict[str, _Lane] = {}
 
     def heartbeat(
         self,
@@ -110,7 +118,9 @@ class Upstream:
         self._ask(heard, answered, lost)
 
     def commit(self, commit: Commit, answered: Callable[[Error], None], lost: Act) -> None:
-        self._ask(lambda: self.commit_now(commit), answered, lost)
+        """A member's commits go over one connection, so in the order they were sent in."""
+        lane = self._lanes.setdefault(commit.member_id, _Lane())
+        self._ask(lambda: self.commit_now(commit), answered, lost, lane)
 
     def commit_now(self, commit: Commit) -> Error:
         if self.away is not None:
@@ -139,10 +149,13 @@ class Upstream:
             lost,
         )
 
-    def _ask(self, hear: Callable[[], Any], answered: Callable[[Any], None], lost: Act) -> None:
+    def _ask(
+        self, hear: Callable[[], Any], answered: Callable[[Any], None], lost: Act, lane: _Lane | None = None
+    ) -> None:
         self.requests += 1
         clock, chance, weather = self._clock, self._chance, self.weather
-        there, back = chance.randint(*weather.upstream_delay_ms), chance.randint(*weather.upstream_delay_ms)
+        lane = lane or _Lane()
+        there = lane.up_at = max(lane.up_at, clock.now + chance.randint(*weather.upstream_delay_ms))
         if self._is_cut() or chance.random() < weather.request_loss:
             return clock.after(weather.loss_noticed_ms, lost)
 
@@ -151,9 +164,10 @@ class Upstream:
             if self._is_cut() or chance.random() < weather.answer_loss:
                 clock.after(weather.loss_noticed_ms, lost)
             else:
-                clock.after(back, lambda: answered(answer))
+                lane.down_at = max(lane.down_at, clock.now + chance.randint(*weather.upstream_delay_ms))
+                clock.at(lane.down_at, lambda: answered(answer))
 
-        return clock.after(there, arrive)
+        return clock.at(there, arrive)
 
     def _is_cut(self) -> bool:
         return self._clock.now < self.cut_until

@@ -25,7 +25,7 @@ STYLES: tuple[dict[str, Any], ...] = (
     {"cooperative": True, "assignor": "cooperative-sticky", "sockets": 2},
     {"joins_in_a_row": 3},
     {"beat_ms": 500, "beat_jitter_ms": 4_500},
-    {"join_version": 1, "hangs_up_after_leave": True},
+    {"join_version": 1, "hangs_up_after_leave": True, "beats_from_answer": True},
     {"join_version": 9, "session_timeout_ms": 45_000, "revoke_ms": 2_500},
 )
 
@@ -104,7 +104,7 @@ def _rules(chance: Random) -> Rules:
         park_ms=chance.choice((3_000, 3_000, 0, 500)),
         company_ms=chance.choice((300, 0, 2_000)),
         plan_ms=chance.choice((300, 0)),
-        hold_beat_part=chance.choice((0.8, 0.0)),
+        hold_beat_part=chance.choice((0.9, 0.0)),
     )
 
 

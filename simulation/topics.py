@@ -35,6 +35,9 @@ class Topics:
         known = sorted(self.ids[name] for name in names if name in self.ids)
         return tuple(partition for topic_id in known for partition in self.partitions[topic_id])
 
+    def named(self, names: Iterable[str]) -> dict[str, str | None]:
+        return {self.ids[name]: name for name in names if name in self.ids}
+
     def at(self, name: str, *numbers: int) -> tuple[TopicPartition, ...]:
         return tuple(self.partitions[self.ids[name]][number] for number in numbers)
 

@@ -161,7 +161,7 @@ class World:
 
     def moves_to(self, client: str, proxy: str) -> None:
         self.homes[client] = proxy
-        self.legacy[client].loses_its_sockets()
+        self.legacy[client].changes_proxy()
 
     # ------------------------------------------------------------------------------------------------------------ peace
 
@@ -170,7 +170,8 @@ class World:
         group = self.coordinator.groups.get(GROUP)
         if group is None:
             return "" if not self.owners else "no group"
-        if group.epoch != group.assignment_epoch:
+        # Brokers before 4.3 compute no target for an empty group.
+        if group.members and group.epoch != group.assignment_epoch:
             return f"group epoch {group.epoch}, target of {group.assignment_epoch}"
         owners = self.owners
         if {owner.member_id for owner in owners} != group.members.keys():

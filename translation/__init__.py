@@ -18,7 +18,8 @@ How to host members (the proxy does it over sockets, the simulation without):
 
 1. Keep one `Member` per (group id, member id), and for static ones an index (group id, instance id) -> member id.
    A request for a member you do not have: ask ConsumerGroupDescribe on the client's own connection; if the group knows
-   that id, feed `MemberAdopted` to `Member(group_id=..., rules=...)` first (with your journal's entry if you have one);
+   that id, feed `MemberAdopted` to `Member(group_id=..., rules=...)` first (with your journal's entry if it is
+   `adopting.still_valid` for that request, and with the names of the topics assigned and subscribed to);
    otherwise feed the request to the absent member: it answers UNKNOWN_MEMBER_ID, MEMBER_ID_REQUIRED or joins.
    A JoinGroup with an instance id of another member of yours, and an empty member id: feed that one `InstanceTaken`,
    and give the newcomer its id as `predecessor`. With a member id that is not the registered one: the absent member

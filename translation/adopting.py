@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from translation.assignors import server_assignor
 from translation.errors import ImpossibleStory
-from translation.events import JournalEntry, MemberAdopted
+from translation.events import ClientEvent, JoinRequested, JournalEntry, LeaveRequested, MemberAdopted
 from translation.member import Contract
 from translation.rules import Rules
 from translation.states import Phase, Standing
@@ -41,10 +41,35 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
         epoch=max(event.member_epoch, 0),
         lost=True,
         heard_at=turn.now,
+        came_at=turn.now,
         changed_at=turn.now,
         heartbeat_at=turn.now,
         rebalance_by=None if journal else turn.now + contract.rebalance_timeout_ms,
     )
+
+
+def estrange(turn: Turn) -> None:
+    """The client is back from another proxy, which has told it more than we know: as if it were adopted here."""
+    member = turn.member
+    turn.because("was elsewhere")
+    turn.becomes(
+        phase=Phase.PREPARE_REBALANCE,
+        standing=Standing.STABLE,
+        generation=-1,
+        told=member.told | member.assigned,
+        owned=member.owned | member.assigned,
+        asked=False,
+        rejoin_at=None,
+        rebalance_by=turn.now + member.contract.rebalance_timeout_ms,
+    )
+
+
+def still_valid(entry: JournalEntry | None, request: ClientEvent) -> JournalEntry | None:
+    """The entry, if the client that asks is at the generation it was told then. Else another proxy has told it more, or
+    it is about to say itself what it holds."""
+    if entry is None or isinstance(request, JoinRequested | LeaveRequested):
+        return None
+    return entry if request.generation == entry.generation else None
 
 
 def _contract(event: MemberAdopted, journal: JournalEntry | None, rules: Rules) -> Contract:

@@ -79,7 +79,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         interval_ms=answer.heartbeat_interval_ms,
         lost=False,
         cut=False,
-        standing=_standing_after(before, sent),
+        standing=_standing_after(before, sent, turn.now),
     )
     _let_go_unseen(turn, before, sent)
     _beat_on(turn)
@@ -88,18 +88,19 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     send_waiting(turn)
 
 
-def _standing_after(member: Member, sent: GroupHeartbeat) -> Standing:
+def _standing_after(member: Member, sent: GroupHeartbeat, now: int) -> Standing:
     """What was said may be out of date already: then it must be said again."""
     if not member.is_waited_for:
         return member.standing
-    return Standing.STABLE if restates(member, sent) else Standing.ACKNOWLEDGING
+    return Standing.STABLE if restates(member, sent, now) else Standing.ACKNOWLEDGING
 
 
 def _let_go_unseen(turn: Turn, before: Member, sent: GroupHeartbeat) -> None:
     """Partitions taken back that the client never heard of. The coordinator waits for a word that they are free."""
     member = turn.member
     taken = before.assigned - member.assigned
-    if sent.owned is None and taken and not member.losses:
+    unsaid = taken if sent.owned is None else taken & frozenset(sent.owned)
+    if unsaid and not member.losses and not member.is_silent(turn.now):
         turn.becomes(standing=Standing.ACKNOWLEDGING)
 
 
@@ -160,19 +161,22 @@ def _try_later(turn: Turn, told: Refusal) -> None:
 
 
 def _leave_later(turn: Turn) -> None:
-    """The client need not wait for a coordinator that cannot be reached, and after a session nobody need."""
+    """The client need not wait for a coordinator that cannot be reached, and after another session nobody need."""
     answer_leaves(turn, e.NONE)
-    if turn.now >= turn.member.heard_at + turn.member.contract.session_timeout_ms:
+    if turn.member.leave_by is not None and turn.now >= turn.member.leave_by:
         vanish(turn)
 
 
 def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
     """Fenced, or forgotten. A client that holds nothing and is parked need not know: it joins anew.
 
-    FENCED_MEMBER_EPOCH means that the coordinator still has a member of this id, at another epoch. Brokers before 4.2
-    say so to epoch 0 too (KAFKA-19233). That one must go first.
+    FENCED_MEMBER_EPOCH means that the coordinator still has a member of this id, at another epoch: somebody else speaks
+    for it. Whoever comes with it again is adopted as it stands there. Brokers before 4.2 say so to epoch 0 too
+    (KAFKA-19233). That one must go first.
     """
     member = turn.member
+    if sent.member_epoch != JOIN_EPOCH and code == e.FENCED_MEMBER_EPOCH:
+        return vanish(turn)
     if sent.member_epoch != JOIN_EPOCH and (member.parked is None or member.owned):
         return fence(turn, code)
     epoch = STATIC_LEAVE_EPOCH if member.instance_id else LEAVE_EPOCH

@@ -2,8 +2,11 @@
 
 A legacy client hears of a rebalance in the answer to a Heartbeat and nowhere else, so in Stable the answer is held:
 then the news travels in a round trip instead of waiting for the next beat. How long follows the client's own rhythm
-and is a small part of its session. Some clients space their beats from the last answer, so a gap between two beats
-may contain our own holding: the rhythm is therefore only ever learnt downwards, from the first gap on, which had none.
+(the libraries' default until it is learnt) and is a part of its session.
+
+Not every client stands being held. Most beat by a timer of their own; some (kafkajs) beat between two batches and do
+nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held. Who
+has done so twice in a row is answered at once from then on.
 """
 
 from __future__ import annotations
@@ -17,8 +20,16 @@ from translation.states import Phase
 from translation.turn import Turn
 from translation.waiting import answer_held
 
-# One beat that comes early for a reason of its own shortens the rhythm by no more than this.
-SHORTEST_STEP = 0.8
+# One odd beat changes the rhythm by no more than this, either way.
+SHORTEST_STEP, LONGEST_STEP = 0.8, 1.25
+# What all libraries beat at unless told otherwise.
+USUAL_RHYTHM_MS = 3_000
+# As many times in a row one may come late for reasons of its own.
+STRIKES = 2
+# A hold that was shorter than this part of the rhythm (something interrupted it) proves nothing.
+PROVING_PART = 0.4
+# By a timer a beat comes one rhythm after the last; from who waits for the answer, one rhythm after the hold.
+LATE_PART = 0.6
 
 
 def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
@@ -31,8 +42,8 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
         return turn.order(AnswerHeartbeat(beat.request, e.REBALANCE_IN_PROGRESS))
     if member.cut:
         return _hold(turn, beat, member.rules.retry_ms)
-    hold_ms = _hold_ms(member) if member.phase is Phase.STABLE else 0
-    turn.becomes(beat_ms=_rhythm(member, turn.now), beat_seen_at=turn.now)
+    _learn(turn)
+    hold_ms = _hold_ms(turn.member) if member.phase is Phase.STABLE else 0
     if hold_ms:
         return _hold(turn, beat, hold_ms)
     return turn.order(AnswerHeartbeat(beat.request))
@@ -42,19 +53,32 @@ def _hold(turn: Turn, beat: HeartbeatRequested, hold_ms: int) -> None:
     turn.becomes(held=HeldHeartbeat(beat.request, turn.now + hold_ms))
 
 
-def _rhythm(member: Member, now: int) -> int | None:
-    if member.beat_seen_at is None:
-        return member.beat_ms
-    gap_ms = now - member.beat_seen_at
-    if member.beat_ms is None:
-        return gap_ms
-    return min(member.beat_ms, max(gap_ms, int(member.beat_ms * SHORTEST_STEP)))
+def _learn(turn: Turn) -> None:
+    """From the time since the last beat of this generation: the rhythm, or whether the client stands being held."""
+    member = turn.member
+    rhythm_ms, held_ms = _rhythm_ms(member), member.held_ms
+    if member.beat_seen_at is not None:
+        gap_ms = turn.now - member.beat_seen_at
+        if held_ms >= PROVING_PART * rhythm_ms:
+            is_late = gap_ms >= held_ms + LATE_PART * rhythm_ms
+            turn.becomes(late_after_hold=member.late_after_hold + 1 if is_late else 0)
+        if held_ms == 0 or not turn.member.late_after_hold:
+            turn.becomes(beat_ms=_near(gap_ms, rhythm_ms) if member.beat_ms else gap_ms)
+    turn.becomes(beat_seen_at=turn.now, held_ms=0)
+
+
+def _rhythm_ms(member: Member) -> int:
+    return member.beat_ms or min(USUAL_RHYTHM_MS, member.contract.session_timeout_ms // 3)
+
+
+def _near(gap_ms: int, rhythm_ms: int) -> int:
+    return int(min(max(gap_ms, rhythm_ms * SHORTEST_STEP), rhythm_ms * LONGEST_STEP))
 
 
 def _hold_ms(member: Member) -> int:
     rules = member.rules
     by_session_ms = member.contract.session_timeout_ms * rules.hold_session_part
-    return int(min((member.beat_ms or 0) * rules.hold_beat_part, by_session_ms))
+    return int(min(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms)) if member.late_after_hold < STRIKES else 0
 
 
 def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:

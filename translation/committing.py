@@ -26,7 +26,8 @@ def commit_requested(turn: Turn, commit: CommitRequested) -> None:
     error = _impropriety(turn.member, commit)
     if error:
         return turn.order(AnswerCommit(commit.request, error))
-    return _send(turn, Commit(commit.request, None, 0))
+    turn.becomes(commits=(*turn.member.commits, Commit(commit.request, None, 0, commit.partitions)))
+    return _send_in_order(turn)
 
 
 def _impropriety(member: Member, commit: CommitRequested) -> int:
@@ -49,15 +50,30 @@ def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:
     return all(each in held or (has_unnamed and each[0] not in placed) for each in committed)
 
 
+def _send_in_order(turn: Turn, epoch_is_fresh: bool = False) -> None:
+    """Offsets must not go back: nobody overtakes a commit that may have to be sent again under a newer epoch."""
+    for commit in turn.member.commits:
+        if commit.epoch is None and not _holds(turn.member, commit.partitions or ()):
+            _give_up(turn, commit)
+        elif commit.epoch is None and (epoch_is_fresh or not commit.attempts):
+            _send(turn, commit)
+        elif commit.epoch != turn.member.epoch:
+            return
+
+
 def _send(turn: Turn, commit: Commit) -> None:
     epoch = turn.member.epoch
-    sent = msgspec.structs.replace(commit, epoch=epoch, attempts=commit.attempts + 1)
-    turn.becomes(commits=(*_others(turn, commit.request), sent))
+    _put(turn, msgspec.structs.replace(commit, epoch=epoch, attempts=commit.attempts + 1))
     turn.order(SendCommit(commit.request, epoch))
 
 
-def _others(turn: Turn, request: int) -> tuple[Commit, ...]:
-    return tuple(c for c in turn.member.commits if c.request != request)
+def _put(turn: Turn, commit: Commit) -> None:
+    turn.becomes(commits=tuple(commit if c.request == commit.request else c for c in turn.member.commits))
+
+
+def _drop(turn: Turn, request: int) -> None:
+    turn.becomes(commits=tuple(c for c in turn.member.commits if c.request != request))
+    _send_in_order(turn)
 
 
 def _under_way(turn: Turn, request: int) -> Commit | None:
@@ -69,7 +85,7 @@ def commit_answered(turn: Turn, answered: CommitAnswered) -> None:
     commit = _under_way(turn, answered.request)
     if commit and answered.error_code in STALE and turn.member.phase is not Phase.ABSENT:
         return _try_again(turn, commit)
-    turn.becomes(commits=_others(turn, answered.request))
+    _drop(turn, answered.request)
     return turn.order(AnswerCommit(answered.request, _told(answered.error_code)))
 
 
@@ -80,23 +96,26 @@ def _told(code: int) -> int | None:
 
 def _try_again(turn: Turn, commit: Commit) -> None:
     member = turn.member
-    if commit.attempts >= member.rules.commit_attempts:
-        turn.becomes(commits=_others(turn, commit.request))
-        return turn.order(AnswerCommit(commit.request, STALE_FOR_GOOD))
+    if commit.attempts >= member.rules.commit_attempts or not _holds(member, commit.partitions or ()):
+        return _give_up(turn, commit)
     if commit.epoch != member.epoch:
-        return _send(turn, commit)
-    waiting = msgspec.structs.replace(commit, epoch=None)
-    turn.becomes(commits=(*_others(turn, commit.request), waiting))
+        _send(turn, commit)
+        return _send_in_order(turn)
+    _put(turn, msgspec.structs.replace(commit, epoch=None))
     return hurry(turn)
+
+
+def _give_up(turn: Turn, commit: Commit) -> None:
+    """Stale for good: or the client has let go meanwhile, and whoever has the partitions now commits for them."""
+    turn.order(AnswerCommit(commit.request, STALE_FOR_GOOD))
+    _drop(turn, commit.request)
 
 
 def send_waiting(turn: Turn) -> None:
     """The coordinator has just told its epoch: those that were stale may go again."""
-    for commit in turn.member.commits:
-        if commit.epoch is None:
-            _send(turn, commit)
+    _send_in_order(turn, epoch_is_fresh=True)
 
 
 def commit_lost(turn: Turn, lost: CommitLost) -> None:
-    turn.becomes(commits=_others(turn, lost.request))
+    _drop(turn, lost.request)
     turn.order(AnswerCommit(lost.request, e.NOT_COORDINATOR))

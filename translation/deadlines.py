@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from translation.actions import DescribeGroup, Forget
+from translation.actions import DescribeGroup
 from translation.beating import ask_to_rejoin, release_held
-from translation.departing import depart
+from translation.farewell import give_up
 from translation.heartbeats import send_when_due
 from translation.joining import answer_ripe_join
 from translation.member import Member
@@ -13,8 +13,7 @@ from translation.turn import Turn
 
 
 def attend(turn: Turn) -> None:
-    _end_session(turn)
-    _end_rebalance(turn)
+    give_up(turn)
     settle_standing(turn)
     _plan_rejoin(turn)
     answer_ripe_join(turn)
@@ -22,37 +21,6 @@ def attend(turn: Turn) -> None:
     release_held(turn)
     _describe(turn)
     send_when_due(turn)
-
-
-def _end_session(turn: Turn) -> None:
-    """A silent client is given up. Another proxy may have it by now: it is given a moment to say so."""
-    member = turn.member
-    ends_at = member.session_ends_at
-    if ends_at is None or turn.now < ends_at:
-        return
-    if member.phase is Phase.ABSENT:
-        turn.becomes(standing=Standing.ABSENT)
-        turn.order(Forget())
-    else:
-        _give_up(turn, "session ended")
-
-
-def _end_rebalance(turn: Turn) -> None:
-    """A client that was to join or to sync has not, in its own rebalance timeout: it is out, as it would be anywhere."""
-    if turn.member.rebalance_by is not None and turn.now >= turn.member.rebalance_by:
-        _give_up(turn, "rebalance timeout")
-
-
-def _give_up(turn: Turn, why: str) -> None:
-    """One that was heard here lately is ours alone; about one that was silent somebody else may have a word to say."""
-    member = turn.member
-    is_silent = turn.now >= member.heard_at + member.silence_ms
-    if is_silent and member.farewell_at is None and member.rules.farewell_ms:
-        turn.becomes(farewell_at=turn.now + member.rules.farewell_ms)
-        turn.order(DescribeGroup())
-    elif not is_silent or turn.now >= (member.farewell_at or 0):
-        turn.because(why)
-        depart(turn)
 
 
 def settle_standing(turn: Turn) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from translation import errors as e
 from translation.actions import Forget
 from translation.heartbeat import LEAVE_EPOCH
-from translation.member import NOTHING, Unseat
+from translation.member import NEVER, NOTHING, Unseat
 from translation.refusals import LOST, Refusal, refusal
 from translation.states import Phase, Standing
 from translation.turn import Turn
@@ -18,7 +18,8 @@ def depart(turn: Turn, epoch: int = LEAVE_EPOCH, heartbeat_error: int = e.UNKNOW
     answer_held(turn, heartbeat_error)
     refuse_commits(turn, e.UNKNOWN_MEMBER_ID)
     _end(turn, Standing.LEAVING)
-    turn.becomes(unseat=Unseat(turn.member.member_id, epoch), heartbeat_at=turn.now)
+    leave_by = turn.now + turn.member.contract.session_timeout_ms
+    turn.becomes(unseat=Unseat(turn.member.member_id, epoch), heartbeat_at=turn.now, leave_by=leave_by)
 
 
 def fence(turn: Turn, code: int) -> None:
@@ -67,5 +68,8 @@ def _end(turn: Turn, standing: Standing) -> None:
         rejoin_at=None,
         rebalance_by=None,
         farewell_at=None,
+        unclaimed_since=None,
+        leave_by=None,
+        came_at=NEVER,
         beat_seen_at=None,
     )

@@ -150,6 +150,12 @@ class MotionSeen(Event, frozen=True, kw_only=True):
     until: int
 
 
+class LullWanted(Event, frozen=True, kw_only=True):
+    """Somebody has left: until then no heartbeat of ours shall make the coordinator compute without the replacement."""
+
+    until: int
+
+
 class BeatWanted(Event, frozen=True, kw_only=True):
     """The coordinator has something for this member that a heartbeat would fetch."""
 
@@ -171,8 +177,10 @@ class SeenElsewhere(Event, frozen=True, kw_only=True):
 class MemberAdopted(Event, frozen=True, kw_only=True):
     """The member is known to the coordinator but not to this proxy (restart, or the client came from another proxy).
 
-    All but the journal is from ConsumerGroupDescribe, which names the topics too. `journal` is what this proxy wrote
-    down when it last told the client something; without it nobody knows what the client was told, and it must rejoin.
+    All but the journal is from ConsumerGroupDescribe. `names` are those of the topics assigned and of those subscribed
+    to: a member may have to give up partitions of a topic of which it is assigned nothing any more. `journal` is what
+    this proxy wrote down when it last told the client something; without it nobody knows what the client was told, and
+    it must rejoin.
     """
 
     member_id: str
@@ -224,6 +232,7 @@ WorldEvent = (
     | TargetUnknown
     | RegisteredMemberFound
     | MotionSeen
+    | LullWanted
     | BeatWanted
     | HandOverPlanned
     | InstanceTaken

@@ -105,10 +105,13 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     members: dict[str, Known] = {}
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
-    told_until: int = 0  # how far the members have been told of motion
+    hushed_until: int = 0  # how far the members have been told of that
+    told_until: int = 0  # and how far of motion
     wishers: frozenset[str] = frozenset()
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
+    epoch: int = 0  # the newest that a member here was told, and since when: about then somebody came, went or asked
+    rose_at: int | None = None
     describe_at: int | None = None
 
     def is_moving(self, now: int) -> bool:

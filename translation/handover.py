@@ -15,17 +15,32 @@ from translation.heartbeat import TopicPartition
 
 
 def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, HandOverPlanned]]:
-    """For each member here whose client must give up something: when to ask it."""
+    """When to ask the clients here that must give up something: all at one time, for what one gives up another waits to
+    take, and until then each has its own. If partitions lie idle that one of them could take, that time is now.
+
+    What a member has been told to give up is no longer assigned to it, though its client has it still: we know that of
+    our own (losses). What another has not been told yet is in the description: assigned, and not in its target.
+    """
     receivers = {tp: member.member_id for member in described.members for tp in member.target}
-    for member_id in group.locals:
-        losses = group.members[member_id].losses
-        if losses:
-            waits = [_receiver(group, receivers, tp) for tp in sorted(losses)]
-            yield member_id, HandOverPlanned(at=best_time(group, waits, now))
+    waits = [group.members.get(receivers.get(tp, "")) for tp in sorted(_given(group, described))]
+    at = now if _has_orphans(group, described) else best_time(group, waits, now)
+    return ((name, HandOverPlanned(at=at)) for name in group.locals if group.members[name].losses)
 
 
-def _receiver(group: Group, receivers: dict[TopicPartition, str], tp: TopicPartition) -> Known | None:
-    return group.members.get(receivers.get(tp, ""))
+def _given(group: Group, described: Described) -> set[TopicPartition]:
+    """All that the clients here have or will have to give up."""
+    here = [member for member in described.members if member.member_id in group.locals]
+    return _losses(group).union(*(set(member.assigned) - set(member.target) for member in here))
+
+
+def _losses(group: Group) -> set[TopicPartition]:
+    return set().union(*(group.members[name].losses for name in group.locals))
+
+
+def _has_orphans(group: Group, described: Described) -> bool:
+    """Partitions that nobody holds, and that are meant for a member here."""
+    held = _losses(group).union(*(member.assigned for member in described.members))
+    return any(not held.issuperset(member.target) for member in described.members if member.member_id in group.locals)
 
 
 def best_time(group: Group, receivers: Iterable[Known | None], now: int) -> int:

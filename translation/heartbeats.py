@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from translation.actions import SendGroupHeartbeat
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeat
-from translation.member import NOTHING, Member, Partitions
-from translation.states import Standing
+from translation.member import NOTHING, SILENT_INTERVALS, Member, Partitions
+from translation.states import Phase, Standing
 from translation.turn import Turn
 
 
@@ -16,20 +18,43 @@ def send_when_due(turn: Turn) -> None:
         return
     if member.fades_at is not None and turn.now >= member.fades_at:
         turn.becomes(heartbeat_at=None)
+    elif (later := _not_before(member, member.heartbeat_at)) > turn.now:
+        turn.becomes(heartbeat_at=later)
     else:
-        heartbeat = next_heartbeat(member)
+        heartbeat = next_heartbeat(member, turn.now)
         turn.becomes(in_flight=heartbeat, heartbeat_at=None)
         turn.order(SendGroupHeartbeat(heartbeat))
 
 
-def next_heartbeat(member: Member) -> GroupHeartbeat:
+def _not_before(member: Member, due_at: int) -> int:
+    """While its client is silent the member only keeps its place: whoever has the client now needs the news more."""
+    if member.is_silent(due_at):
+        rare_ms = SILENT_INTERVALS * member.pace_ms
+        rounds = math.ceil((due_at - member.heard_at) / rare_ms)
+        return member.heard_at + rounds * rare_ms
+    return max(due_at, member.quiet_until if _can_wait(member) else 0)
+
+
+def _can_wait(member: Member) -> bool:
+    return member.standing in (Standing.STABLE, Standing.RECONCILING) and not member.parked and not member.commits
+
+
+def next_heartbeat(member: Member, now: int) -> GroupHeartbeat:
     if member.unseat is not None:
         return _heartbeat(member, member.unseat.member_id, member.unseat.epoch)
     if member.standing is Standing.JOINING:
         return _full(member, JOIN_EPOCH, owned=NOTHING)
-    if member.standing is Standing.ACKNOWLEDGING or member.lost:
-        return _full(member, member.epoch, member.owned)
+    if member.standing is Standing.ACKNOWLEDGING or (member.lost and not member.is_stranger):
+        return _full(member, member.epoch, held(member, now))
     return _heartbeat(member, member.member_id, member.epoch)
+
+
+def held(member: Member, now: int) -> Partitions:
+    """What the coordinator is told that the client holds. What a SyncGroup would tell it counts as held, for none waits
+    for the heartbeat in flight; and nothing is let go of in the name of one who is silent."""
+    is_to_join = member.phase is Phase.PREPARE_REBALANCE and not member.is_silent(now)
+    is_joining = member.parked is not None and member.standing is Standing.ACKNOWLEDGING
+    return member.owned if is_to_join or is_joining else member.owned | member.assigned
 
 
 def _heartbeat(member: Member, member_id: str, epoch: int) -> GroupHeartbeat:
@@ -56,17 +81,15 @@ def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:
     )
 
 
-def restates(member: Member, sent: GroupHeartbeat) -> bool:
+def restates(member: Member, sent: GroupHeartbeat, now: int) -> bool:
     """What was sent is what the member would say today (a JoinGroup may have come while it was in flight)."""
-    now = _full(member, sent.member_epoch, member.owned if sent.member_epoch > JOIN_EPOCH else NOTHING)
-    return now == sent
+    return _full(member, sent.member_epoch, held(member, now) if sent.member_epoch > JOIN_EPOCH else NOTHING) == sent
 
 
 def pace_ms(member: Member, now: int) -> int:
     """Often while somebody is parked or the group moves, else as the coordinator wishes."""
-    interval_ms = member.interval_ms or member.rules.heartbeat_ms
     hurried = member.parked is not None or now < member.moving_until
-    return min(member.rules.poll_ms, interval_ms) if hurried else interval_ms
+    return min(member.rules.poll_ms, member.pace_ms) if hurried else member.pace_ms
 
 
 def hurry(turn: Turn) -> None:

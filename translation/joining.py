@@ -95,6 +95,9 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     """What the subscription owns is what the client still holds, so this is the acknowledgement of a revocation."""
     member = turn.member
     answer_held(turn, e.NONE)
+    if member.is_stranger and _claims_the_unknown(member, subscription):
+        _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
+        return depart(turn)
     requests = (*member.parked.requests, join.request) if member.parked else (join.request,)
     owned = claims(member, subscription)
     turn.becomes(
@@ -134,12 +137,16 @@ def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules) -
 
 
 def claims(member: Member, subscription: Subscription) -> Partitions:
-    """The client claims by topic name. A claim on what was never this member's is nothing to the coordinator.
+    """The client claims by topic name. A claim on what was never this member's is nothing to the coordinator; but what
+    an adopted member may have been told by others, and must give up, brokers before 4.3 do not describe.
 
     A topic whose name we have not learnt (the member was adopted a moment ago) may be any that we cannot place: better
     to report too much than to let go of what the client still holds.
     """
-    known = member.assigned | member.told | member.owned
+    ids = {name: topic for topic, name in member.names.items()}
+    elsewhere = subscription.owned if member.is_stranger else ()
+    foreign = frozenset(TopicPartition(ids[name], partition) for name, partition in elsewhere if name in ids)
+    known = member.assigned | member.told | member.owned | foreign
     placed = set(member.names.values())
     unplaced = {partition for name, partition in subscription.owned if name not in placed}
 
@@ -149,6 +156,13 @@ def claims(member: Member, subscription: Subscription) -> Partitions:
         return tp.partition in unplaced
 
     return frozenset(tp for tp in known if is_claimed(tp))
+
+
+def _claims_the_unknown(member: Member, subscription: Subscription) -> bool:
+    """It holds something that we could not even name to the coordinator, which would then give it to somebody else.
+    Not so a topic it was subscribed to and whose name is not known: that one is deleted, and nobody will have it."""
+    placed = {*member.names.values(), *member.contract.topics}
+    return not member.unnamed and any(name not in placed for name, _ in subscription.owned)
 
 
 def forget_fenced(turn: Turn) -> None:

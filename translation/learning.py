@@ -12,6 +12,7 @@ from translation.events import (
     TopicsAllowed,
     TopicsLearned,
 )
+from translation.farewell import hear_of_oneself
 from translation.heartbeat import STATIC_LEAVE_EPOCH
 from translation.heartbeats import hurry
 from translation.member import Unseat
@@ -23,7 +24,7 @@ def topics_learned(turn: Turn, event: TopicsLearned) -> None:
     """A topic that is no more has no name, and is never told; the coordinator takes it back in its own time."""
     member = turn.member
     wanted = {tp.topic_id for tp in member.assigned | member.owned}
-    known = {topic: name for topic, name in member.names.items() if topic in wanted}
+    known = {topic: name for topic, name in member.names.items() if topic in wanted or member.is_stranger}
     news = {topic: name for topic, name in event.names.items() if topic in wanted}
     turn.becomes(names=known | news)
 
@@ -51,13 +52,14 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
     epochs = {event.group_epoch, event.assignment_epoch, event.member_epoch, turn.member.epoch}
     settled = len(epochs) == 1 and frozenset(event.target) == turn.member.assigned
     turn.becomes(settled=settled, blind=False)
+    hear_of_oneself(turn, event)
 
 
 def motion_seen(turn: Turn, event: MotionSeen) -> None:
     member = turn.member
     if member.phase is Phase.ABSENT:
         return
-    turn.becomes(moving_until=max(member.moving_until, event.until), settled=False)
+    turn.becomes(moving_until=max(member.moving_until, event.until), quiet_until=0, settled=False)
     soon = turn.now + member.rules.poll_ms
     if member.heartbeat_at is not None and member.heartbeat_at > soon and not member.cut:
         turn.becomes(heartbeat_at=soon)
@@ -65,6 +67,7 @@ def motion_seen(turn: Turn, event: MotionSeen) -> None:
 
 def beat_wanted(turn: Turn) -> None:
     if turn.member.phase is not Phase.ABSENT and not turn.member.cut:
+        turn.becomes(quiet_until=0)
         hurry(turn)
 
 

@@ -21,6 +21,10 @@ from translation.states import Phase, Standing
 
 Partitions = frozenset[TopicPartition]
 NOTHING: Partitions = frozenset()
+# Longer ago than any session.
+NEVER = -(2**62)
+# A silent client's member beats so much more rarely: enough for a coordinator's session, which is nine intervals.
+SILENT_INTERVALS = 3
 
 
 class ParkedJoin(msgspec.Struct, frozen=True):
@@ -38,11 +42,12 @@ class HeldHeartbeat(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A commit on its way: sent under an epoch, or waiting for a newer one (epoch None)."""
+    """A commit on its way: sent under an epoch, or waiting (epoch None) for its turn or for a newer epoch."""
 
     request: int
     epoch: int | None
     attempts: int
+    partitions: tuple[tuple[str, int], ...] | None = None
 
 
 class Contract(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,14 +109,25 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # Times, absolute. None: not pending.
     heard_at: int = 0
     beat_seen_at: int | None = None
-    beat_ms: int | None = None
+    beat_ms: int | None = None  # the client's own rhythm
+    held_ms: int = 0  # how long its last beat was held
+    late_after_hold: int = 0  # how often in a row it came late by as long as it had been held
+    came_at: int = NEVER  # the client came from another proxy then, or may have been at one
     changed_at: int = 0
     moving_until: int = 0
+    quiet_until: int = 0  # after a leave: no heartbeat that nobody waits for
     heartbeat_at: int | None = None
     describe_at: int | None = None
     rejoin_at: int | None = None
     rebalance_by: int | None = None
     farewell_at: int | None = None
+    unclaimed_since: int | None = None  # descriptions say that nobody else beats for this member
+    leave_by: int | None = None
+
+    @property
+    def is_stranger(self) -> bool:
+        """Adopted, and nobody here knows what the client holds until it says so in a JoinGroup."""
+        return self.generation == -1 and self.phase is Phase.PREPARE_REBALANCE
 
     @property
     def grantable(self) -> Partitions:
@@ -138,18 +154,58 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.heard_at + self.contract.session_timeout_ms
 
     @property
-    def silence_ms(self) -> int:
+    def fade_ms(self) -> int:
         """Long enough for another proxy's beat to be heard, if there is one, and short for the coordinator's session."""
-        return min(int(1.5 * (self.interval_ms or self.rules.heartbeat_ms)), self.contract.session_timeout_ms * 2 // 3)
+        return min(int(1.5 * self.pace_ms), self.contract.session_timeout_ms * 2 // 3)
+
+    @property
+    def patience_ms(self) -> int:
+        """A client that has not been heard for so long may be at another proxy."""
+        session_ms = self.contract.session_timeout_ms
+        rhythm_ms = session_ms if self.beat_ms is None else 2 * self.beat_ms
+        return min(max(rhythm_ms, self.pace_ms), session_ms // 2)
+
+    @property
+    def pace_ms(self) -> int:
+        """How often the coordinator wishes to hear of the member."""
+        return self.interval_ms or self.rules.heartbeat_ms
+
+    def is_silent(self, at: int) -> bool:
+        """Nobody knows where the client is. What it is told by others, and lets go of there, is not known here."""
+        return self.phase is not Phase.ABSENT and self.parked is None and at >= self.heard_at + self.patience_ms
+
+    def is_shared(self, now: int) -> bool:
+        """Another proxy may still beat for this member: it would be told what we should have been. If it has adopted the
+        client itself and never heard its session timeout, it goes by the default one."""
+        return now < self.came_at + max(self.contract.session_timeout_ms, Contract().session_timeout_ms)
+
+    @property
+    def ends_at(self) -> int | None:
+        """When the client will have been silent, or will have let others wait, for too long."""
+        session_ends_at, rebalance_by = self.session_ends_at, self.rebalance_by
+        if session_ends_at is None or rebalance_by is None:
+            return rebalance_by if session_ends_at is None else session_ends_at
+        return min(session_ends_at, rebalance_by)
+
+    @property
+    def has_farewell(self) -> bool:
+        return self.phase is not Phase.ABSENT and self.rules.farewell_ms > 0 and not self.blind
+
+    @property
+    def farewell_begins_at(self) -> int | None:
+        ends_at = self.ends_at
+        if ends_at is None or not self.has_farewell:
+            return ends_at
+        return min(ends_at, max(ends_at - self.rules.farewell_ms, self.heard_at + self.patience_ms))
 
     @property
     def fades_at(self) -> int | None:
         """A silent client's member stops to beat shortly before it is given up: if somebody else beats for it by then,
         the coordinator's description says so."""
-        ends = [at for at in (self.session_ends_at, self.rebalance_by) if at is not None]
-        if self.session_ends_at is None:
+        ends_at = self.ends_at
+        if ends_at is None or self.session_ends_at is None:
             return None
-        return max(min(ends) - self.silence_ms, self.heard_at + self.silence_ms)
+        return max(ends_at - self.fade_ms, self.heard_at + self.fade_ms)
 
     @property
     def is_waited_for(self) -> bool:
@@ -162,9 +218,13 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def calm_at(self) -> int | None:
-        """Where nobody can say whether an assignment is whole: when it has been the same for long enough."""
-        waits_for_calm = self.parked and self.blind and not (self.is_waited_for or self.unnamed)
-        return self.changed_at + self.rules.calm_ms if waits_for_calm else None
+        """When an assignment that has been the same for so long counts as whole: where nobody can say whether it is; and,
+        much sooner, where the client has let go of everything and what it may have lies idle meanwhile."""
+        if self.parked is None or self.is_waited_for or self.unnamed:
+            return None
+        if self.grantable and not self.owned:
+            return max(self.changed_at, self.parked.until - self.rules.park_ms) + self.rules.idle_ms
+        return self.changed_at + self.rules.calm_ms if self.blind else None
 
     @property
     def wake_at(self) -> int | None:
@@ -172,9 +232,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         join = (self.parked.word_by if self.is_waited_for else self.parked.until) if self.parked else None
         held = self.held.until if self.held else None
         beat = None if self.in_flight else self.heartbeat_at
-        farewell = self.farewell_at or self.session_ends_at
-        rebalance_by = self.farewell_at or self.rebalance_by
-        times = (join, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at, rebalance_by)
+        farewell = self.farewell_at or self.farewell_begins_at
+        times = (join, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at)
         return min((t for t in times if t is not None), default=None)
 
     @property

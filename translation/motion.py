@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from translation.events import BeatWanted, MotionSeen, TargetLearned, TargetUnknown
+from translation.events import BeatWanted, LullWanted, MotionSeen, TargetLearned, TargetUnknown
 from translation.group import (
     AnyGroupFact,
     Describe,
@@ -83,6 +83,8 @@ def _member_changed(group: Group, transition: Transition, now: int) -> Group:
     losses = frozenset(transition.owned) - frozenset(transition.assigned)
     members = _know(group, transition.member_id, epoch=transition.epoch, local=True, losses=losses)
     group = _with(group, members=members)
+    if transition.epoch > group.epoch:
+        group = _with(group, epoch=transition.epoch, rose_at=now)
     is_sign = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
     return _stir(group, now) if is_sign else group
 
@@ -103,6 +105,9 @@ def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:
 
 
 def _attend(group: Group, orders: list[GroupOrder], now: int) -> Group:
+    if now < group.quiet_until and group.hushed_until < group.quiet_until:
+        orders += [Tell(name, LullWanted(until=group.quiet_until)) for name in group.locals]
+        group = _with(group, hushed_until=group.quiet_until)
     if now >= group.quiet_until and group.told_until < group.moving_until:
         group = _tell_motion(group, orders, now)
     if group.describe_at is not None and now >= group.describe_at:
@@ -162,7 +167,8 @@ def _described(group: Group, described: Described, now: int) -> Group:
 
 
 def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
-    """A direct native member has beaten when its epoch has moved, or it is new: just now, if we looked just before."""
+    """A direct native member has beaten when its epoch has moved, or it is new: just now, if we looked just before.
+    If not, a newcomer came about when the epoch rose; and another keeps the rhythm it was seen to have."""
     looked_at = group.described_at
     just_now = now if looked_at is not None and now - looked_at <= TRUST_MS else None
     members = {name: known for name, known in group.members.items() if known.local or known.passing}
@@ -171,7 +177,8 @@ def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
             members[member.member_id] = known
         else:
-            members[member.member_id] = Known(epoch=member.epoch, beat_at=just_now)
+            beat_at = known.beat_at if known is not None else group.rose_at
+            members[member.member_id] = Known(epoch=member.epoch, beat_at=beat_at if just_now is None else just_now)
     return members
 
 

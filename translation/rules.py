@@ -13,12 +13,14 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     # And this long for the coordinator's first word. Clients give up later than that, all of them.
     word_ms: int = 12_000
     # Between two looks at the coordinator while the group moves.
-    poll_ms: int = 200
+    poll_ms: int = 100
     # How long after a sign of motion the group counts as moving.
     motion_ms: int = 6000
     # Where the group cannot be described: an assignment that has not changed for so long counts as whole. It must
     # exceed the coordinator's assignment interval (KIP-1263, 1 s by default).
     calm_ms: int = 1300
+    # A parked client that holds nothing, while partitions are there for it: this long after the last of them came.
+    idle_ms: int = 400
     # New partitions wait this long for company before a client is asked to rejoin for them.
     company_ms: int = 300
     # How long a revocation waits for the group to say when the receiver can take. 0: never, tell at once.
@@ -26,16 +28,16 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     # A planned hand-over may use at most this part of the client's rebalance timeout.
     plan_part: float = 0.5
     # Heartbeats are held for this part of the client's rhythm and of its session, whichever is less. 0: never held.
-    hold_beat_part: float = 0.8
-    hold_session_part: float = 0.1
+    hold_beat_part: float = 0.9
+    hold_session_part: float = 0.3
     # After the coordinator was lost or not ready.
     retry_ms: int = 500
     # A commit refused as stale is sent again with a newer epoch this often (brokers before 4.3 want equality).
     commit_attempts: int = 4
     # A member that never heard of an interval beats at this one (the coordinator's default).
     heartbeat_ms: int = 5000
-    # Before a silent client is given up, another proxy may say that it has the client now.
-    farewell_ms: int = 500
+    # So long before a silent client is given up the coordinator is asked whether another proxy has it. 0: never.
+    farewell_ms: int = 2000
     # The broker's bounds for the session timeout of a classic client.
     min_session_ms: int = 6000
     max_session_ms: int = 1_800_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import AnswerCommit, AnswerHeartbeat, AnswerSync
+from translation.adopting import estrange
 from translation.beating import heartbeat_requested, look_again
 from translation.committing import commit_requested
 from translation.departing import depart
@@ -33,8 +34,9 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
         # Whether another proxy had it no longer matters: it is back here, and late.
         turn.because("rebalance timeout")
         depart(turn)
-    turn.becomes(heard_at=turn.now, farewell_at=None)
-    _beat_again(turn)
+    _come_back(turn, event)
+    _say_all_if_shared(turn)
+    turn.becomes(heard_at=turn.now, farewell_at=None, unclaimed_since=None)
     look_again(turn)
     match event:
         case JoinRequested():
@@ -45,11 +47,22 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
             _member_spoke(turn, event)
 
 
-def _beat_again(turn: Turn) -> None:
-    """It was about to fade."""
+def _come_back(turn: Turn, event: ClientEvent) -> None:
+    """Who knows what was said in its name while it was silent: so all is said again, and all is heard."""
     member = turn.member
-    if member.phase is not Phase.ABSENT and member.heartbeat_at is None and member.in_flight is None:
+    if member.is_silent(turn.now):
+        turn.becomes(came_at=turn.now)
+        if isinstance(event, MemberEvent) and event.generation > member.generation >= 0:
+            estrange(turn)
         hurry(turn)
+    elif member.phase is not Phase.ABSENT and member.heartbeat_at is None and member.in_flight is None:
+        hurry(turn)
+
+
+def _say_all_if_shared(turn: Turn) -> None:
+    """With each word of the client, for it is here then; the other proxy has not heard it, and says nothing for it."""
+    if turn.member.is_shared(turn.now):
+        turn.becomes(lost=True)
 
 
 def _member_spoke(turn: Turn, event: MemberEvent) -> None:

@@ -63,11 +63,13 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
         case ev.TargetLearned():
             target_learned(turn, event)
         case ev.TargetUnknown():
-            turn.becomes(blind=True)
+            turn.becomes(blind=True, farewell_at=None)
         case ev.RegisteredMemberFound():
             registered_member_found(turn, event)
         case ev.MotionSeen():
             motion_seen(turn, event)
+        case ev.LullWanted():
+            turn.becomes(quiet_until=event.until)
         case ev.BeatWanted():
             beat_wanted(turn)
         case ev.HandOverPlanned():

@@ -23,9 +23,12 @@ def refuse_parked(turn: Turn, error_code: int) -> None:
 
 
 def answer_held(turn: Turn, error_code: int) -> None:
-    if turn.member.held is not None:
-        turn.order(AnswerHeartbeat(turn.member.held.request, error_code))
-        turn.becomes(held=None)
+    """The time we held it is ours: the client's session counts from the answer."""
+    member = turn.member
+    if member.held is not None:
+        turn.order(AnswerHeartbeat(member.held.request, error_code))
+        held_ms = turn.now - (turn.now if member.beat_seen_at is None else member.beat_seen_at)
+        turn.becomes(held=None, held_ms=held_ms, heard_at=turn.now)
 
 
 def answer_leaves(turn: Turn, error_code: int) -> None:

@@ -20,6 +20,8 @@ from tests.kafka import Cluster
 PARTITIONS = 24
 RECORDS_PER_SECOND = 240
 SESSION_MS = 10_000
+# The test programs commit more often than clients do.
+AS_BY_DEFAULT = {"auto.commit.interval.ms": 5_000}
 
 
 class Layout(NamedTuple):
@@ -73,13 +75,18 @@ class Stage:
     async def legacy(self, name: str, instance_id: str | None = None) -> Client:
         client = await self._start(name, self.layout.legacy)
         client.subscribe(
-            self.topic, self.topic, strategy=self.strategy, session_timeout_ms=SESSION_MS, instance_id=instance_id
+            self.topic,
+            self.topic,
+            strategy=self.strategy,
+            session_timeout_ms=SESSION_MS,
+            instance_id=instance_id,
+            settings=AS_BY_DEFAULT,
         )
         return client
 
     async def native(self, name: str) -> Client:
         client = await self._start(name, self.layout.native)
-        client.subscribe(self.topic, self.topic, protocol="consumer")
+        client.subscribe(self.topic, self.topic, protocol="consumer", settings=AS_BY_DEFAULT)
         return client
 
     async def _start(self, name: str, bootstrap: str) -> Client:

@@ -172,9 +172,10 @@ class Host:
     def speak(self, number: int, key: Key) -> None:
         """The request, as an event, to this member or to an absent one."""
         line, request = self._of(number)
-        self._feed(key, self._event(number, key, request), line if request.key in MEMBERS_OWN else None)
+        self._feed(key, self.event_of(number, key), line if request.key in MEMBERS_OWN else None)
 
-    def _event(self, number: int, key: Key, request: Request) -> ev.ClientEvent:
+    def event_of(self, number: int, key: Key) -> ev.ClientEvent:
+        _, request = self._of(number)
         match request.key:
             case classic.JOIN_GROUP:
                 return self._join(number, key, request)
@@ -290,7 +291,8 @@ class Host:
             self._busy = False
 
     def _one(self, key: Key, event: ev.AnyEvent, line: Line | None) -> None:
-        is_first_word = isinstance(event, ev.ClientEvent | ev.MemberAdopted)
+        # A commit may outlive its member, and is answered all the same.
+        is_first_word = isinstance(event, ev.ClientEvent | ev.MemberAdopted | ev.CommitAnswered | ev.CommitLost)
         member = self.members.get(key) or (self.absent(key[0]) if is_first_word else None)
         if member is None:
             return

@@ -254,6 +254,18 @@ def names(answer: Any) -> dict[str, str | None]:
     return known | gone
 
 
+def ask_ids(topics: Iterable[str]) -> Ask:
+    wanted = [m.MetadataRequestTopic(name=name) for name in topics]
+    return Ask(METADATA, METADATA_BY_ID, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+
+
+def with_names(member: SeenMember, answer: Any) -> SeenMember:
+    """What is known of its topics beside those it is assigned now; without an answer that is all."""
+    known = names(answer) if answer is not None else {}
+    more = {topic_id: name for topic_id, name in known.items() if name is not None}
+    return msgspec.structs.replace(member, names={**more, **member.names})
+
+
 def ask_allowed(topics: Iterable[str]) -> Ask:
     wanted = [m.MetadataRequestTopic(name=name) for name in topics]
     return Ask(METADATA, METADATA_BY_NAME, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))

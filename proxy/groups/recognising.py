@@ -17,6 +17,7 @@ from proxy.groups.line import Key
 from proxy.groups.native import SeenGroup, SeenMember
 from translation import errors as e
 from translation import events as ev
+from translation.adopting import still_valid
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -40,17 +41,26 @@ class Recognition:
         line.ask(native.ask_description([key[0]], line.versions), lambda answer: self._described(key, answer))
 
     def _described(self, key: Key, answer: Any) -> None:
-        numbers = self._asked.pop(key)
         group = native.descriptions(answer)[0] if answer is not None else None
         if group is None or group.error_code not in SPOKEN:
-            for number in numbers:
+            for number in self._asked.pop(key):
                 self._host.refuse(number, e.NOT_COORDINATOR)
             return
-        for number in numbers:
-            self._judge(number, key, group)
-
-    def _judge(self, number: int, key: Key, group: SeenGroup) -> None:
         member = group.member(key[1])
+        if member is None:
+            self._judge_all(key, group, None)
+            return
+        # Its client may claim what is no longer assigned to it: names of all its topics are needed to understand it.
+        line = self._host.line_of(self._asked[key][0])
+        line.ask(
+            native.ask_ids(member.topics), lambda topics: self._judge_all(key, group, native.with_names(member, topics))
+        )
+
+    def _judge_all(self, key: Key, group: SeenGroup, member: SeenMember | None) -> None:
+        for number in self._asked.pop(key):
+            self._judge(number, key, group, member)
+
+    def _judge(self, number: int, key: Key, group: SeenGroup, member: SeenMember | None) -> None:
         is_join = self._host.request_of(number).key == classic.JOIN_GROUP
         if key in self._host.members:
             self._host.speak(number, key)
@@ -78,7 +88,7 @@ class Recognition:
             instance_id=member.instance_id,
             rack_id=member.rack_id,
             client_id=member.client_id,
-            journal=self._host.journal.entries.get(key),
+            journal=still_valid(self._host.journal.entries.get(key), self._host.event_of(number, key)),
         )
         self._host.log.info(
             "member adopted", group=key[0], member=key[1], epoch=member.epoch, journal=adopted.journal is not None

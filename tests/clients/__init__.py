@@ -11,8 +11,9 @@
     overlaps([alice, bob])                                     # who owned the same partition at the same time
 
 LIBRARIES names them and says what each can: java-3.9, java-4.4, confluent-kafka, kafka-python, aiokafka, sarama, kafka-go,
-franz-go, kafkajs. A test should skip those whose tools are `missing` (Go, Node). `python`, `java`, `js` and `go` hold the
-programs, which are built into .build/clients when first started, from locked versions.
+franz-go, kafkajs; OLDER are versions that only consume, for the matrix. A test should skip those whose tools are `missing`
+(Go, Node). `python`, `java`, `js` and `go` hold the programs, which are built into .build/clients when first started, from
+locked versions.
 
 Programs speak JSON, a line each: commands `{"do": …}` on stdin, events `{"event": …, "at_ms": …}` on stdout:
 `ready`, `topic_created`, `metadata`, `produced`, `transacted`, `assigned`, `revoking` (the callback begins), `revoked` (it
@@ -24,7 +25,7 @@ Consumers start at the earliest offset and read only what is committed. `setting
 """
 
 from tests.clients.driver import Client, ClientEnded, Sasl, Tls
-from tests.clients.libraries import LIBRARIES
+from tests.clients.libraries import LIBRARIES, OLDER
 from tests.clients.ownership import Span, overlaps, spans
 
-__all__ = ["LIBRARIES", "Client", "ClientEnded", "Sasl", "Span", "Tls", "overlaps", "spans"]
+__all__ = ["LIBRARIES", "OLDER", "Client", "ClientEnded", "Sasl", "Span", "Tls", "overlaps", "spans"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import trio
 
-from tests.clients.libraries import LIBRARIES
+from tests.clients.libraries import LIBRARIES, OLDER
 
 LOOK_EVERY_SECONDS = 0.02
 CLOSE_SECONDS = 20
@@ -59,7 +59,7 @@ class Client:
         }
         with (self.folder / "events").open("wb") as events, (self.folder / "errors").open("wb") as errors:
             self._process = subprocess.Popen(
-                [*LIBRARIES[library].command(), json.dumps(told)],
+                [*{**LIBRARIES, **OLDER}[library].command(), json.dumps(told)],
                 stdin=subprocess.PIPE,
                 stdout=events,
                 stderr=errors,

@@ -40,13 +40,31 @@ def python(program: str) -> list[str]:
     return [sys.executable, "-W", "ignore", str(HERE / "python" / f"{program}.py")]
 
 
-def java(version: str) -> list[str]:
-    """Compiled against the oldest, run with either."""
+def kafka_python(version: str) -> list[str]:
+    """Beside the one that is installed, so in a folder of its own that is looked at first."""
+    folder = BUILT / f"kafka-python-{version}"
+    wanted = HERE / f"python/kafka-python-{version}.txt"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--upgrade",
+    ]
+    _build(folder, [wanted], [*install, "--require-hashes", "--target", str(folder), "-r", str(wanted)])
+    return ["env", f"PYTHONPATH={folder}", *python("with_kafka_python_2")]
+
+
+def java(version: str, program: str = "Client") -> list[str]:
+    """Compiled against one version, run with each: what a program calls, all of its versions have."""
     classes = BUILT / "java"
-    source = HERE / "java/Client.java"
+    sources = [HERE / "java" / f"{name}.java" for name in ("Client", "Older")]
     against = f"{java_jars(JAVA_OLDEST)}/*"
-    _build(classes, [source], ["javac", "-nowarn", "-d", str(classes), "-cp", against, str(source)])
-    return [*JVM, "-cp", f"{classes}:{java_jars(version)}/*", "Client"]
+    _build(classes, sources, ["javac", "-nowarn", "-d", str(classes), "-cp", against, *map(str, sources)])
+    return [*JVM, "-cp", f"{classes}:{java_jars(version)}/*", program]
 
 
 def java_jars(version: str) -> Path:
@@ -95,6 +113,22 @@ LIBRARIES = {
     ),
     "franz-go": Library(lambda: go("franz"), ("go",), strategies=("cooperative", "range", "roundrobin", "sticky")),
     "kafkajs": Library(kafkajs, ("node", "npm"), strategies=("roundrobin",), static_members=False),
+}
+
+
+# Versions that many still run: they consume, and log in with nothing. Only the matrix asks for them.
+OLDER = {
+    "java-1.1": Library(lambda: java("1.1.1", "Older"), mechanisms=(), transactions=False, static_members=False),
+    "java-2.1": Library(lambda: java("2.1.1"), mechanisms=(), transactions=False, static_members=False),
+    "java-2.4": Library(lambda: java("2.4.1"), strategies=("range", "cooperative"), mechanisms=(), transactions=False),
+    "java-2.8": Library(lambda: java("2.8.2"), strategies=("range", "sticky"), mechanisms=(), transactions=False),
+    "kafka-python-2": Library(
+        lambda: kafka_python("2.0.2"),
+        strategies=("range", "roundrobin"),
+        mechanisms=(),
+        transactions=False,
+        static_members=False,
+    ),
 }
 
 

@@ -32,16 +32,17 @@ class PortTaken(Exception):
 
 
 class Cluster(Admin):
-    def __init__(self, version: str, nodes: int, security: Security, overrides: dict[str, str]) -> None:
+    def __init__(self, version: str, nodes: int, security: Security, overrides: dict[str, str], host: str) -> None:
         self.version = version
         self.security = security
         self.certificates = Certificates() if security.tls else None
-        self.nodes = {number: Node(number, *free_ports(3)) for number in range(1, nodes + 1)}
+        self.nodes = {number: Node(number, host, *free_ports(3)) for number in range(1, nodes + 1)}
         self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{version}-"))
         # Set by whoever wants to read them afterwards.
         self.keep_logs = False
         self._voters = list(self.nodes.values())
         self._overrides = overrides
+        self._host = host
         self._running: dict[int, TiedProcess] = {}
 
     @classmethod
@@ -51,9 +52,10 @@ class Cluster(Admin):
         nodes: int = 1,
         security: Security = PLAINTEXT,
         overrides: dict[str, str] | None = None,
+        host: str = "127.0.0.1",
     ) -> Cluster:
         for _ in range(START_ATTEMPTS):
-            cluster = cls(version, nodes, security, overrides or {})
+            cluster = cls(version, nodes, security, overrides or {}, host)
             try:
                 cluster._begin()
             except PortTaken:
@@ -112,7 +114,7 @@ class Cluster(Admin):
     def add_node(self) -> int:
         """A broker (no controller) that joins the running cluster."""
         number = max(self.nodes) + 1
-        self.nodes[number] = Node(number, *free_ports(3))
+        self.nodes[number] = Node(number, self._host, *free_ports(3))
         self._format([number])
         self.start_node(number)
         return number

@@ -34,13 +34,15 @@ class Security(NamedTuple):
 
 class Node(NamedTuple):
     number: int
+    # Of the CLIENT listener, as in a URL: an IPv6 address in brackets.
+    host: str
     client_port: int
     internal_port: int
     controller_port: int
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.client_port}"
+        return f"{self.host}:{self.client_port}"
 
     @property
     def internal(self) -> tuple[str, int]:
@@ -65,7 +67,7 @@ def server_properties(
 
 
 def _listeners(node: Node, voters: list[Node], security: Security) -> dict[str, str]:
-    advertised = [f"CLIENT://127.0.0.1:{node.client_port}", f"INTERNAL://127.0.0.1:{node.internal_port}"]
+    advertised = [f"CLIENT://{node.address}", f"INTERNAL://127.0.0.1:{node.internal_port}"]
     own = [f"CONTROLLER://127.0.0.1:{node.controller_port}"] if node in voters else []
     return {
         "process.roles": "broker,controller" if own else "broker",

@@ -24,12 +24,21 @@ START_SECONDS = 20
 
 
 class Running:
-    def __init__(self, upstream: str, *arguments: str, base: int | None = None, log_level: str = "debug") -> None:
+    def __init__(
+        self,
+        upstream: str,
+        *arguments: str,
+        base: int | None = None,
+        log_level: str = "debug",
+        host: str = "127.0.0.1",
+    ) -> None:
+        # As in a URL: an IPv6 address in brackets.
+        self.host = host
         # Node N is on base + 1 + N; a test's nodes are 1 to 4.
         self.base = base or _room(6)
         self.admin = free_ports(1)[0]
         self.log = Path(tempfile.mkdtemp(prefix="proxy-")) / "log"
-        listen = [] if "--listen" in arguments else ["--listen", f"127.0.0.1:{self.base}"]
+        listen = [] if "--listen" in arguments else ["--listen", f"{host}:{self.base}"]
         command = [sys.executable, "-m", "proxy", "serve", "--upstream", upstream, *listen]
         self.process = TiedProcess(
             [*command, "--admin", f"127.0.0.1:{self.admin}", "--log-level", log_level, *arguments], self.log
@@ -38,7 +47,7 @@ class Running:
 
     @property
     def bootstrap(self) -> str:
-        return f"127.0.0.1:{self.base}"
+        return f"{self.host}:{self.base}"
 
     def port_of(self, node: int) -> int:
         return self.base + 1 + node
@@ -85,7 +94,7 @@ class Running:
 
     def connect(self, node: int | None = None) -> socket.socket:
         port = self.base if node is None else self.port_of(node)
-        return socket.create_connection(("127.0.0.1", port), timeout=15)
+        return socket.create_connection((self.host.strip("[]"), port), timeout=15)
 
     def wait_for(self, probe: Any, what: str, seconds: float = START_SECONDS) -> None:
         deadline = time.monotonic() + seconds

@@ -19,7 +19,7 @@ from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPar
 from translation.member import short
 from translation.transition import Transition
 
-RULES = Rules(hold_beat_part=0.0, plan_ms=0, company_ms=0, farewell_ms=0)
+RULES = Rules(hold_beat_part=0.0, plan_ms=0, company_ms=0, farewell_ms=0, poll_ms=200, idle_ms=100_000)
 NAMES = {"a": "apples", "b": "bananas"}
 
 

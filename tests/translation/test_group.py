@@ -7,7 +7,15 @@ import pytest
 
 from tests.translation.playbook import joins, tps
 from translation.admission import why_not_translated
-from translation.events import BeatWanted, HandOverPlanned, MotionSeen, Protocol, TargetLearned, TargetUnknown
+from translation.events import (
+    BeatWanted,
+    HandOverPlanned,
+    LullWanted,
+    MotionSeen,
+    Protocol,
+    TargetLearned,
+    TargetUnknown,
+)
 from translation.group import (
     AnyGroupFact,
     Describe,
@@ -93,7 +101,7 @@ def test_a_change_that_moves_no_epoch_is_no_sign() -> None:
 
 def test_after_a_leave_nobody_is_hurried_for_a_while() -> None:
     group, orders = told([(100, gone("m"))], of_locals("m", "n"))
-    assert orders == []
+    assert orders == [Tell("n", LullWanted(until=1_100))]
     assert group.wake_at == 1_100
     assert group_step(group, TimePassed(), 1_100)[1] == [Tell("n", MotionSeen(until=7_100))]
 
@@ -118,7 +126,7 @@ def test_native_members_that_pass_through_are_signs_too() -> None:
     assert orders == []
     assert group.members["x"] == Known(epoch=3, passing=True, beat_at=200)
     group, orders = told([(300, left)], group)
-    assert (orders, group.wake_at) == ([], 1_300)
+    assert (orders, group.wake_at) == ([Tell("n", LullWanted(until=1_300))], 1_300)
     assert "x" not in group.members
 
 
@@ -211,11 +219,21 @@ def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat
     assert told([(5_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_300 - 400))]
 
 
-def test_nobody_can_say_when_a_member_beat_that_was_not_looked_at_just_before() -> None:
-    view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
+def test_a_newcomer_that_was_not_looked_at_just_before_beat_about_when_the_epoch_rose() -> None:
+    view = described(member("m", 2, (0,), (0,)), member("x", 3, (), (1,)), epoch=3)
+    group, _ = told([(5_000, view)], losing())
+    assert group.rose_at == 0
+    assert group.members["x"].beat_at == 0
+
+
+def test_who_gives_up_something_is_asked_when_the_receiver_is_about_to_beat() -> None:
+    view = described(member("m", 2, (0,), (0,)), member("x", 3, (), (1,)), epoch=3)
+    assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=5_000 - 400))]
+
+
+def test_and_at_once_when_partitions_lie_idle_that_a_member_here_could_take() -> None:
+    view = described(member("m", 2, (0,), (0, 2)), member("x", 3, (), (1,)), epoch=3)
     assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100))]
-    group, _ = told([(100, view), (5_000, view)], losing())
-    assert group.members["x"].beat_at is None
 
 
 def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> None:

@@ -23,8 +23,10 @@ from tests.translation.playbook import (
     leaves,
     refused,
     stable,
+    subscription,
     synced,
     syncs,
+    target,
     tps,
     wait,
 )
@@ -41,16 +43,23 @@ from translation.actions import (
     Forget,
     SendCommit,
 )
+from translation.adopting import still_valid
 from translation.events import (
+    BeatWanted,
+    ClientEvent,
     CommitAnswered,
     CommitLost,
     DeadlinePassed,
     JournalEntry,
     MemberAdopted,
+    Protocol,
     ProxyStopping,
     SeenElsewhere,
     TargetUnknown,
+    TopicsLearned,
 )
+
+CAUTIOUS = msgspec.structs.replace(RULES, farewell_ms=2_000)
 
 # --- answers lost --------------------------------------------------------------------------------------------------
 
@@ -128,18 +137,15 @@ def test_an_answer_to_nothing_is_an_impossible_story(event: object) -> None:
 # --- fenced --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "code", [e.UNKNOWN_MEMBER_ID, e.FENCED_MEMBER_EPOCH, e.GROUP_ID_NOT_FOUND, e.UNSUPPORTED_VERSION]
-)
+@pytest.mark.parametrize("code", [e.UNKNOWN_MEMBER_ID, e.GROUP_ID_NOT_FOUND, e.UNSUPPORTED_VERSION])
 def test_a_fenced_client_is_told_that_it_is_unknown_with_whatever_it_asks_next(code: int) -> None:
     play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(code) << Is("absent/fenced E2 g-1")
     assert play >> beats(6) << AnswerHeartbeat(6, e.UNKNOWN_MEMBER_ID) << Forget() << Is("absent/absent E2 g-1")
 
 
 def test_a_held_heartbeat_tells_of_the_fencing_at_once() -> None:
-    play = rhythmic() >> wait(7_000)
-    play << beat(2)
-    play >> beats(5)
+    play = after(rhythmic(), wait(4_000)) >> beats(5)
+    after(play, wait(2_000), BeatWanted())
     assert play >> refused(e.UNKNOWN_MEMBER_ID) << AnswerHeartbeat(5, e.UNKNOWN_MEMBER_ID)
 
 
@@ -161,18 +167,30 @@ def test_what_is_final_is_told_as_it_is(code: int, told: int) -> None:
     assert play >> beats() << AnswerHeartbeat(3, told)
 
 
-def test_a_static_member_fenced_by_its_epoch_releases_itself_and_joins_anew() -> None:
+def test_a_static_member_fenced_at_epoch_0_releases_itself_and_joins_anew() -> None:
+    """Brokers before 4.2 let nobody they know join again."""
     play = Playbook(stable(instance_id="i", member_id=""), NOW)
-    member_id = play.member.member_id
-    play >> joins(6, member_id=member_id, instance_id="i") << beat(2, owned=(), member_id=member_id, instance_id="i")
-    play >> refused(e.FENCED_MEMBER_EPOCH) << beat(-2, member_id=member_id, instance_id="i")
-    assert play >> granted(-2) << beat(0, owned=(), member_id=member_id, instance_id="i")
+    play.member = msgspec.structs.replace(play.member, owned=frozenset())
+    play >> joins(6, member_id="c-1", instance_id="i") << beat(2, owned=(), member_id="c-1", instance_id="i")
+    play >> refused(e.UNKNOWN_MEMBER_ID) << beat(0, owned=(), member_id="c-1", instance_id="i")
+    play >> refused(e.FENCED_MEMBER_EPOCH) << beat(-2, member_id="c-1", instance_id="i")
+    assert play >> granted(-2) << beat(0, owned=(), member_id="c-1", instance_id="i")
+
+
+def test_a_parked_client_whose_member_somebody_else_speaks_for_comes_again() -> None:
+    play = after(Playbook(stable(), NOW), joins(6)) >> refused(e.FENCED_MEMBER_EPOCH)
+    assert play << AnswerJoin(6, e.NOT_COORDINATOR, member_id="m") << Forget()
 
 
 def test_an_epoch_0_that_is_not_known_is_not_repeated_in_a_hurry() -> None:
     play = Playbook(joining()) >> refused(e.UNKNOWN_MEMBER_ID)
     play >> wait(499)
     assert play >> wait(1) << beat(0, owned=())
+
+
+def test_a_member_for_which_somebody_else_has_spoken_is_forgotten_and_adopted_anew_when_its_client_comes() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(e.FENCED_MEMBER_EPOCH)
+    assert play << Forget() << Is("absent/absent E2 g-1")
 
 
 # --- the client's deadlines ----------------------------------------------------------------------------------------
@@ -191,32 +209,75 @@ def test_every_word_of_a_client_keeps_its_session_alive_commits_too() -> None:
     play = Playbook(stable(), NOW)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     play >> wait(99_000)
-    play >> commits() << SendCommit(5, 2) << beat(2)
+    play >> commits() << SendCommit(5, 2) << beat(2, owned=[0, 1])
     after(play, granted(2))
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     play >> wait(99_999)
     assert play >> wait(1) << beat(-1)
 
 
+def silent() -> Playbook:
+    """A client that was heard at 20,000 for the last time, two seconds before its session ends."""
+    play = Playbook(stable(rules=CAUTIOUS), NOW)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    return play >> wait(98_000) << DescribeGroup()
+
+
 def test_before_a_silent_client_is_given_up_another_proxy_may_say_that_it_has_it() -> None:
     """Two proxies, one group: the one that lost the client must not leave on its behalf."""
-    cautious = msgspec.structs.replace(RULES, farewell_ms=500)
-    play = Playbook(stable(rules=cautious), NOW)
+    assert silent() >> SeenElsewhere() << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_a_silent_client_that_nobody_else_has_leaves_when_its_session_ends() -> None:
+    play = silent() >> target(2)
+    after(play, wait(1_999)) >> target(2)
+    play >> wait(1) << DescribeGroup()
+    assert play >> target(2) << beat(-1) << Is("absent/leaving E2 g-1")
+    assert play.transitions[-1].cause == "session ended"
+
+
+def test_a_coordinator_that_comes_back_at_the_end_of_a_session_is_not_believed_at_once() -> None:
+    """Whoever has the client now has been cut off too, and has not beaten yet."""
+    play = after(silent(), wait(3_000)) >> target(2)
+    after(play, wait(1_499)) >> target(2)
+    after(play, wait(1))
+    assert play >> target(2) << beat(-1)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_silent_client_whose_epoch_somebody_else_has_moved_is_not_left_for(lost: bool) -> None:
+    """Unless it may have been us: an answer of ours was lost."""
+    play = after(silent(), target(2), wait(2_000))
+    play.member = msgspec.structs.replace(play.member, lost=lost)
+    assert play >> target(3) << (beat(-1) if lost else Forget())
+
+
+def test_a_silent_client_is_let_be_while_nobody_can_say_who_has_it_and_then_forgotten() -> None:
+    play = silent() >> wait(499) >> DeadlinePassed()
+    play >> wait(1) << DescribeGroup()
+    after(play, wait(101_499)) >> DeadlinePassed()
+    assert play >> wait(1) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_where_nobody_may_ask_a_silent_client_leaves_when_its_session_ends() -> None:
+    play = silent() >> TargetUnknown() >> wait(1_999)
+    assert play >> wait(1) << beat(-1)
+
+
+def test_a_silent_client_that_was_to_rejoin_is_given_up_at_its_rebalance_timeout() -> None:
+    play = after(Playbook(stable(rules=CAUTIOUS), NOW), wait(10_000), granted(2, [0]))
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
-    play >> wait(100_000) << DescribeGroup()
-    again = Playbook(play.member, play.now)
-    play >> SeenElsewhere() << Forget() << Is("absent/absent E2 g-1")
-    assert play
-    again >> wait(499) >> DeadlinePassed()
-    assert again >> wait(1) << beat(-1)
+    play >> wait(58_000) << DescribeGroup() >> target(2)
+    after(play, wait(2_000))
+    assert play >> target(2) << beat(-1)
+    assert play.transitions[-1].cause == "rebalance timeout"
 
 
 def test_a_client_that_speaks_at_the_last_moment_stays() -> None:
-    cautious = msgspec.structs.replace(RULES, farewell_ms=500)
-    play = Playbook(stable(rules=cautious), NOW)
+    play = Playbook(stable(rules=CAUTIOUS), NOW)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
-    after(play, wait(100_000))
-    play >> beats() << AnswerHeartbeat(3) << beat(2)
+    after(play, wait(99_999))
+    play >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1])
     assert play >> wait(1_000) << Is("stable/stable E2 g2")
 
 
@@ -379,6 +440,29 @@ def test_the_answer_to_a_commit_of_a_member_that_is_gone_is_told() -> None:
     assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
 
 
+def test_a_commit_does_not_overtake_one_that_may_be_sent_again() -> None:
+    """Offsets would go back: 4.0 refuses the first as stale when the second, under the newer epoch, is through."""
+    play = after(Playbook(stable(), NOW), commits(5), wait(10_000), granted(3, [0, 1]))
+    play >> commits(6)
+    play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << SendCommit(5, 3) << SendCommit(6, 3)
+    play >> commits(7) << SendCommit(7, 3)
+    assert play >> CommitAnswered(request=5) << AnswerCommit(5, None)
+
+
+def test_a_stale_commit_of_what_the_client_has_let_go_of_meanwhile_is_not_sent_again() -> None:
+    """Somebody else has it by now, and would be set back. (It was on its way when the client lost its socket.)"""
+    play = after(Playbook(stable(), NOW), commits(5, 2, [0]), joins(6))
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
+    waits = after(Playbook(stable(), NOW), commits(5, 2, [0]))
+    after(waits, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH), joins(6))
+    assert waits >> granted(3) << AnswerCommit(5, 27) << beat(3, owned=[])
+
+
+def test_a_commit_waits_for_the_verdict_on_an_older_one_and_no_longer() -> None:
+    play = after(Playbook(stable(), NOW), commits(5), wait(10_000), granted(3, [0, 1]), commits(6))
+    assert play >> CommitAnswered(request=5) << SendCommit(6, 3) << AnswerCommit(5, None)
+
+
 # --- proxies come and go -------------------------------------------------------------------------------------------
 
 JOURNAL = JournalEntry(
@@ -453,6 +537,35 @@ def test_claims_of_a_client_that_is_adopted_and_rejoins_at_once_go_upstream() ->
         play = after(Playbook(), event, joins(8, owned=[0]))
         play >> LEARNED
         assert play >> granted(9, [0, 1]) << beat(9, owned=[0])
+
+
+@pytest.mark.parametrize(
+    ("request_", "valid"), [(beats(3, 7), True), (beats(3, 8), False), (joins(), False), (leaves(), False)]
+)
+def test_a_journal_entry_holds_for_a_client_that_is_where_it_was_told_to_be(request_: ClientEvent, valid: bool) -> None:
+    assert still_valid(JOURNAL, request_) is (JOURNAL if valid else None)
+    assert still_valid(None, request_) is None
+
+
+def test_what_an_adopted_client_holds_beyond_its_described_assignment_goes_upstream_too() -> None:
+    """Brokers before 4.3 do not describe what a member is asked to give up: until it joins, nothing is said for it."""
+    play = Playbook() >> adopted(9, None) << beat(9)
+    play >> joins(8, owned=[0, 1, 7])
+    assert play >> granted(9) << beat(9, owned=[0, 1, 7])
+
+
+def test_an_adopted_client_that_holds_what_nobody_can_name_must_drop_it() -> None:
+    play = after(Playbook(), adopted(9, None), granted(9))
+    metadata = subscription(["apples"], [0], topic="cherries")
+    play >> joins(8, protocols=(Protocol("range", metadata),)) << AnswerJoin(8, e.UNKNOWN_MEMBER_ID, member_id="m")
+    assert play << beat(-1)
+
+
+def test_names_that_come_before_an_adopted_client_joins_do_not_displace_those_it_was_adopted_with() -> None:
+    event = msgspec.structs.replace(adopted(9, None), names={"a": "apples", "b": "bananas"})
+    play = after(Playbook(), event, TopicsLearned(names={"a": "apples"}), granted(9))
+    after(play, joins(8, protocols=(Protocol("range", subscription(["apples"], [3], topic="bananas")),)))
+    assert play.member.owned == frozenset(tps(3, topic="b"))
 
 
 def test_nobody_is_adopted_twice() -> None:

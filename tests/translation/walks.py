@@ -20,6 +20,7 @@ from translation.actions import (
     SendCommit,
     SendGroupHeartbeat,
 )
+from translation.heartbeats import held
 from translation.refusals import REFUSALS
 from translation.states import Phase, Standing
 
@@ -78,7 +79,9 @@ class Walker:
             beat = action.heartbeat
             assert beat == self.member.in_flight
             if beat.owned is not None and beat.member_epoch > 0:
-                assert set(beat.owned) == self.member.owned, "what the client holds is what the coordinator hears"
+                assert set(beat.owned) == held(self.member, self.now), (
+                    "what the client holds is what the coordinator hears"
+                )
 
     def awaited(self) -> set[int]:
         member = self.member

@@ -105,6 +105,32 @@ def test_our_own_requests_go_out_in_order_and_their_answers_stay_here() -> None:
     assert talk.answers == [answer(2)]
 
 
+def test_our_own_requests_wait_for_the_end_of_a_frame_that_has_begun() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    desk.at_once = talk.forward
+    talk.from_client(request(TAKEN, 1))
+    assert bytes(talk.from_broker(answer(1))) == answer(1)
+    long, next_one = request(OPAQUE, 2, b"long"), request(OPAQUE, 3)
+    sent = bytes(talk.from_client(long[:13]))
+    talk.ask(own(77), unheard)
+    assert bytes(talk.take_outbox()) == b""
+    sent += bytes(talk.from_client(long[13:14]))
+    sent += bytes(talk.from_client(long[14:] + next_one))
+    assert sent == long + request(OPAQUE, 77, b"ours") + next_one
+    assert bytes(talk.from_broker(answer(2) + answer(77) + answer(3))) == answer(2) + answer(3)
+    assert talk.quiet
+
+
+def test_what_is_forwarded_goes_out_right_behind_a_frame_that_had_begun() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    desk.at_once = talk.forward
+    talk.from_client(request(TAKEN, 1))
+    three = request(OPAQUE, 2, b"long") + request(TAKEN, 3) + request(OPAQUE, 4)
+    assert bytes(talk.from_client(three[:14])) + bytes(talk.from_client(three[14:])) == three
+
+
 def test_an_answer_made_here_does_not_wait_for_our_own_requests() -> None:
     desk = Desk()
     talk = talk_with(desk)

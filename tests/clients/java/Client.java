@@ -228,13 +228,21 @@ public class Client {
 
     void close() {
         if (consumer != null) {
-            consumer.close(Duration.ofSeconds(15));
+            leave();
         }
         open = false;
     }
 
+    void leave() {
+        consumer.close(Duration.ofSeconds(15));
+    }
+
+    ConsumerRecords<String, String> fetch() {
+        return consumer.poll(Duration.ofMillis(100));
+    }
+
     void poll() {
-        ConsumerRecords<String, String> read = consumer.poll(Duration.ofMillis(100));
+        ConsumerRecords<String, String> read = fetch();
         if (read.isEmpty()) {
             return;
         }

@@ -1,3 +1,4 @@
+import java.io.FileReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -9,11 +10,14 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Java's client: transactions, an eager consumer group, and on request (a fourth word) the KIP-848 protocol. */
+/** Java's client: transactions, an eager consumer group, and on request (a fourth word) the KIP-848 protocol.
+ * Further settings are in the file that the property client.config names. */
 public class Roundtrip {
     public static void main(String[] arguments) throws Exception {
         String topic = arguments[1], group = arguments[2];
         var config = new Properties();
+        if (System.getProperty("client.config") != null)
+            try (var file = new FileReader(System.getProperty("client.config"))) { config.load(file); }
         config.put("bootstrap.servers", arguments[0]);
         var producing = new Properties();
         producing.putAll(config);

@@ -102,3 +102,31 @@ def test_partition_added() -> None:
     a.beats().is_at(23, 0)
     b.beats().is_at(23, 1)
     assert bench.stand() == ("Stable", 23, 23)
+
+
+def test_the_three_epochs_of_the_basic_case() -> None:
+    """What the text writes beside each step: the group's epoch, and that of the target."""
+    bench = a_group(foo=3, epoch=0)
+    a, b = bench.members("A", "B")
+    a.joins()
+    assert bench.stand() == ("Stable", 1, 1)
+    b.joins()
+    assert bench.stand() == ("Reconciling", 2, 2)
+    a.beats()
+    assert bench.stand() == ("Reconciling", 2, 2)
+    a.acknowledges()
+    # B owns nothing yet, and the group waits for its heartbeat.
+    assert bench.stand() == ("Reconciling", 2, 2)
+    b.beats()
+    assert bench.stand() == ("Stable", 2, 2)
+
+
+def test_fail_over_checks_whether_topics_have_changed() -> None:
+    """Chapter "Fail Over": the newly loaded coordinator "has to check whether the topic-partition metadata has changed"."""
+    bench, [a, b] = settled(2, 22, "A", "B")
+    assert isinstance(bench.coordinator, Coordinator)
+    bench.topics.grow("foo", 4)
+    bench.coordinator.fail_over(bench.clock.now)
+    a.beats()
+    b.beats()
+    assert bench.stand() == ("Stable", 23, 23)

@@ -1,95 +1,179 @@
-"""KIP-848's case study "Online Migration", and the classic walk-throughs, with legacy members behind the proxy.
+"""KIP-848's case study "Online Migration", step by step and epoch by epoch, with legacy members behind the proxy.
 
-The text begins with a classic group at generation 22. Behind the proxy there is no classic group: its members are native
-already, so the same people go through the same epochs without any conversion.
+The text converts a classic group: "the current generation becomes the group epoch". Behind the proxy there is nothing
+to convert, for everybody is native already; from there on the epochs are those of the text. Which partitions the
+assignor picks is its own affair; how many, and who keeps what, is not.
 """
 
 from __future__ import annotations
 
-from simulation.errors import Error
-from simulation.story import Story
+from typing import Any
+
+import pytest
+
+from simulation.legacy import LegacyClient
+from simulation.story import Legacy, Native, Story
+from tests.simulation.stories.watching import Watch
+from translation.states import Phase
 
 
-def test_online_migration_from_epoch_22_to_24() -> None:
+def a_group_at_22() -> tuple[Story, Watch, Native, Legacy, Legacy]:
+    """A (upgraded), B and C, at epoch 22, two partitions each."""
     story = Story(foo=6)
-    a, b, c = (story.legacy(name) for name in ("a", "b", "c"))
-    for member in (a, b, c):
+    watch = Watch(story)
+    old_a, b, c = (story.legacy(name) for name in ("a", "B", "C"))
+    for member in (b, c, old_a):
         member.joins()
         story.settles()
+    old_a.leaves()
     story.begins_at_epoch(21)
-    # A leaves and rejoins with the new protocol enabled. It uses the new protocol; B and C still use the old one.
-    a.leaves()
     a = story.native("A").joins()
     story.settles()
-    story.group_is("Stable", 23)
-    before = story.shares()
-    # B leaves the group: epoch 24, and its partitions go to A and C.
+    story.group_is("Stable", 22)
+    watch.forgets()
+    return story, watch, a, b, c
+
+
+def shares(story: Story) -> dict[str, int]:
+    return {name: len(share) for name, share in story.shares().items()}
+
+
+def test_a_leaves_and_rejoins_with_the_new_protocol() -> None:
+    story, watch, a, b, c = a_group_at_22()
+    # "The target assignment and the member assignments are created based on the current assignment."
+    assert shares(story) == {"A": 2, "B": 2, "C": 2}
+    for member in (a, b, c):
+        member.is_at_epoch(22)
+    # B and C use the old protocol, and have heard nothing of all this.
+    assert watch.transitions == []
+
+
+def test_b_leaves_and_c_is_told_to_rebalance() -> None:
+    story, watch, a, b, c = a_group_at_22()
+    old = story.shares()
+    # "B leaves the group. The group coordinator removes it and bumps the group epoch."
     b.leaves()
+    story.group_is("Assigning", 23)
+    # "It also triggers a rebalance for C." C heartbeats and is notified.
+    c.hears_of_a_rebalance()
+    assert watch.phases(c.who.member_id) == [Phase.PREPARE_REBALANCE]
+    # It revokes all (Eager), sends JoinGroup, and the new epoch is the generation it is told.
+    c.syncs().is_told_generation(23).is_at_epoch(23)
+    # "All partitions are given because they are all free." A is not there yet: it heartbeats in its own time.
+    assert watch.phases(c.who.member_id)[1:] == [Phase.COMPLETING_REBALANCE, Phase.STABLE]
+    assert shares(story) == {"A": 2, "C": 3}
+    a.is_at_epoch(22).reaches_epoch(23)
+    story.settles()
+    story.group_is("Stable", 23)
+    now = story.shares()
+    assert shares(story) == {"A": 3, "C": 3}
+    assert (now["A"] > old["A"], now["C"] > old["C"]) == (True, True)
+
+
+def test_b_rejoins_with_the_new_protocol_and_c_gives_up_what_is_to_be_its() -> None:
+    story, watch, a, old_b, c = a_group_at_22()
+    old_b.leaves()
+    story.settles()
+    watch.forgets()
+    before = story.shares()
+    # "B rejoins the group with the new protocol", is at epoch 24, "but does not get any partitions yet".
+    b = story.native("B2").joins().is_at_epoch(24).owns()
+    a.is_at_epoch(23)
+    c.is_at_epoch(23)
+    # "C heartbeats and he is told to rebalance", joins, syncs, and is stable; what it had too much is released.
+    c.hears_of_a_rebalance().syncs().is_told_generation(24).is_at_epoch(24)
+    assert len(c.who.partitions) == 2
+    # "A heartbeats. He confirms the revocation." Then "B heartbeats and gets its assignment".
     story.settles()
     story.group_is("Stable", 24)
-    assert story.shares()["A"] > before["A"]
-    assert story.shares()["c"] > before["c"]
-    # C was told to rebalance: it revoked everything (Eager) and joined again, with the new epoch as its generation.
-    c.is_told_generation(24)
-    # B rejoins with the new protocol. C is told to rebalance to give up what B shall have.
+    now = story.shares()
+    assert shares(story) == {"A": 2, "B2": 2, "C": 2}
+    assert (now["A"] < before["A"], now["C"] < before["C"]) == (True, True)
+    assert b.who.partitions == (before["A"] - now["A"]) | (before["C"] - now["C"])
+    # One round for C, from Stable to Stable.
+    assert watch.phases(c.who.member_id) == [Phase.PREPARE_REBALANCE, Phase.COMPLETING_REBALANCE, Phase.STABLE]
+
+
+def test_a_cooperative_c_keeps_consuming_what_it_keeps() -> None:
+    story = Story(foo=6)
+    a = story.native("A").joins()
+    c = story.legacy("C", cooperative=True, assignor="cooperative-sticky").joins()
+    story.settles()
+    before = c.who.partitions
+    held = [before]
     story.native("B").joins()
+
+    def settled() -> bool:
+        held.append(c.who.partitions)
+        return not story.world.converged()
+
+    story.until(settled, "everybody owns its target")
+    kept = c.who.partitions
+    assert (len(before), len(kept)) == (3, 2)
+    assert all(share >= kept for share in held)
+    a.is_a_member()
+
+
+def test_the_last_legacy_member_follows_and_nobody_speaks_the_old_protocol_any_more() -> None:
+    story, _, _, b, c = a_group_at_22()
+    for old, new in ((b, "B2"), (c, "C2")):
+        old.leaves()
+        story.native(new).joins()
+        story.settles()
+    assert shares(story) == {"A": 2, "B2": 2, "C2": 2}
+    assert story.world.proxies["proxy"].members == {}
+
+
+@pytest.mark.parametrize("style", [{}, {"cooperative": True, "assignor": "cooperative-sticky"}, {"instance_id": "i"}])
+def test_the_way_back_is_as_easy(style: dict[str, Any]) -> None:
+    """A rolling downgrade: the group never changes its type, so nobody is converted and nobody is refused."""
+    story = Story(foo=6)
+    natives = [story.native(name).joins() for name in ("A", "B", "C")]
     story.settles()
-    story.group_is("Stable", 25)
-    c.is_told_generation(25)
-    assert [len(share) for share in story.shares().values()] == [2, 2, 2]
-    # C follows, and nobody speaks the old protocol any more.
-    c.leaves()
-    story.native("C").joins()
+    for native in natives:
+        native.leaves()
+        name = native.who.name.lower()
+        own = style | ({"instance_id": f"i-{name}"} if "instance_id" in style else {})
+        story.legacy(name, **own).joins()
+        story.settles()
+    assert shares(story) == {"a": 2, "b": 2, "c": 2}
+    assert all(isinstance(owner, LegacyClient) for owner in story.world.owners)
+
+
+@pytest.mark.parametrize("gap_ms", [0, 300, 800])
+def test_a_replacement_that_comes_soon_inherits_without_disturbing_anybody(gap_ms: int) -> None:
+    """What a rolling upgrade is made of: one goes, the next comes within the second, everybody else goes on."""
+    story, watch, a, b, c = a_group_at_22()
+    story.passes(8_000)
+    nobody_beats_soon(story)
+    joins, share = c.who.joins, b.who.partitions
+    b.leaves()
+    story.passes(gap_ms)
+    b2 = story.native("B2").joins()
     story.settles()
-    assert [len(share) for share in story.shares().values()] == [2, 2, 2]
+    assert b2.who.partitions == share
+    c.has_joined_times(joins)
+    assert Phase.PREPARE_REBALANCE not in watch.phases(c.who.member_id)
+    a.is_a_member()
 
 
-def test_the_first_member_joins_an_empty_group() -> None:
-    story = Story(foo=3)
-    alice = story.legacy("alice").joins().syncs().owns(0, 1, 2)
-    # MEMBER_ID_REQUIRED, then JoinGroup proper; the generation is the member epoch.
-    alice.has_joined_times(2).is_told_generation(2)
-
-
-def test_a_second_member_joins() -> None:
-    story = Story(foo=4)
-    alice = story.legacy("alice").joins().syncs()
-    # Just now one of her Heartbeats is held, so she hears of it at once.
-    story.passes(9_000)
-    bob = story.legacy("bob").joins()
+def test_it_does_so_too_when_the_step_before_was_a_moment_ago() -> None:
+    """A rolling restart: the group is in motion all the time."""
+    story = Story(foo=6)
+    members = [story.legacy(name).joins() for name in ("a", "b", "c")]
     story.settles()
-    assert [len(share) for share in story.shares().values()] == [2, 2]
-    # One rebalance for alice, and one JoinGroup (after the one for its id) for bob: parked until all is there.
-    alice.has_joined_times(3)
-    bob.has_joined_times(2)
-
-
-def test_there_is_no_leader_whose_death_could_hurt() -> None:
-    story = Story(foo=4)
-    first = story.legacy("first").joins().syncs()
-    second = story.legacy("second").joins()
+    joins = [member.who.joins for member in members[1:]]
+    share = members[0].who.partitions
+    members[0].leaves()
+    story.passes(400)
+    newcomer = story.legacy("new").joins()
     story.settles()
-    first.vanishes()
-    # Its own session timeout (10 s), a farewell, and a heartbeat or two.
-    second.comes_to_own(0, 1, 2, 3, within_ms=20_000)
+    assert newcomer.who.partitions == share
+    assert [member.who.joins for member in members[1:]] == joins
 
 
-def test_the_coordinator_fails_over_and_clients_look_for_it_again() -> None:
-    story = Story(foo=4)
-    alice, bob = (story.legacy(name).joins() for name in ("alice", "bob"))
-    story.settles()
-    before = story.shares()
-    story.coordinator_moves(gap_ms=5_000)
-    story.passes(20_000)
-    assert story.shares() == before
-    for member in (alice, bob):
-        member.was_refused()
-        assert member.who.joins <= 3
-
-
-def test_a_coordinator_that_loads_is_waited_for() -> None:
-    story = Story(foo=4)
-    alice = story.legacy("alice").joins().syncs()
-    story.coordinator_moves(gap_ms=5_000, error=Error.COORDINATOR_LOAD_IN_PROGRESS)
-    story.passes(10_000)
-    alice.owns(0, 1, 2, 3).was_refused().has_joined_times(2)
+def nobody_beats_soon(story: Story) -> None:
+    """A heartbeat that happens to come between the two would be a reason to compute a target without the newcomer."""
+    members, settings = story.world.group.members.values(), story.world.coordinator.settings
+    beaten_ms = settings.session_timeout_ms - settings.heartbeat_interval_ms + 1_500
+    story.until(lambda: all(each.session_deadline - story.world.now > beaten_ms for each in members), "all have beaten")

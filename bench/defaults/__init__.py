@@ -1,0 +1,1 @@
+"""How the defaults of translation/rules.py were chosen: sweeps over the simulation, printed into docs/defaults.md."""

@@ -1,0 +1,209 @@
+"""audits: what should not have happened? One row for each finding; no rows is the good news.
+
+Nothing here trusts the proxy's own opinion. What the traces cannot show: a partition that is with a native member is
+held by nobody that the proxy translates, so `unowned` is an upper bound in groups with native members.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from pipeline.life import IN_ORDER, MEMBER, at_home, life
+from pipeline.ownership import GRANTED, TOLD
+from pipeline.sweep import PARTITION, holders, overlaps
+
+COLUMNS = {
+    "audit": "string",
+    "severity": "string",
+    "group_id": "string",
+    "member_id": "string",
+    "other_member_id": "string",
+    "partition": "string",
+    "from_ns": "bigint",
+    "to_ns": "bigint",
+    "detail": "string",
+}
+SECOND = 10**9
+# A client's default max.poll.interval, and with it its rebalance timeout, is 5 minutes; nobody waits longer than that.
+STUCK_NS = 300 * SECOND
+# A lost revocation: upstream has taken the partition away for so long, and the client was never made to let go.
+LOST_REVOCATION_NS = 60 * SECOND
+FLAPS, FLAPPING_WITHIN_NS = 4, 300 * SECOND
+# The broker's default session timeout is 45 s, its heartbeats 5 s apart: an answer that takes longer than this is late.
+LATE_HEARTBEAT_NS = 5 * SECOND
+# NTP slews; a wall clock that is set jumps.
+CLOCK_STEP_NS = SECOND // 10
+# A leave and the join that replaces it: less is how rebalances are.
+UNOWNED_NS = 10 * SECOND
+
+
+def audits(transitions: DataFrame, requests: DataFrame, phases: DataFrame, ownership: DataFrame) -> DataFrame:
+    told = ownership.where(f.col("view") == TOLD)
+    stretches = holders(told, *PARTITION)
+    end_ns = transitions.agg(f.max("at_ns").alias("end_ns"))
+    home = transitions.transform(at_home)
+    found = [
+        _double_ownership(told, stretches),
+        _unowned(stretches),
+        _lost_revocations(ownership, end_ns),
+        _backwards(home, "epoch"),
+        _backwards(home, "generation"),
+        _never_told(home),
+        _commits_by_non_owners(home, requests),
+        _stuck(phases, end_ns),
+        _flapping(home),
+        _late_heartbeats(requests),
+        _ended_sessions(home),
+        _clock_steps(transitions),
+    ]
+    return reduce(DataFrame.unionByName, found)
+
+
+def _finding(rows: DataFrame, audit: str, severity: str, **values: Column) -> DataFrame:
+    said = {"audit": f.lit(audit), "severity": f.lit(severity), **values}
+    have = set(rows.columns)
+
+    def column(name: str, kind: str) -> Column:
+        value = said.get(name, f.col(name) if name in have else f.lit(None))
+        return value.cast(kind).alias(name)
+
+    return rows.select(*[column(name, kind) for name, kind in COLUMNS.items()])
+
+
+def _double_ownership(told: DataFrame, stretches: DataFrame) -> DataFrame:
+    return _finding(overlaps(told, stretches), "double ownership", "broken")
+
+
+def _unowned(stretches: DataFrame) -> DataFrame:
+    """Between two owners. Before the first and after the last nobody is expected."""
+    gaps = stretches.where(f"count = 0 AND to_ns - from_ns > {UNOWNED_NS}")
+    return _finding(
+        gaps, "unowned", "costly", detail=f.format_string("%.1f s", (f.col("to_ns") - f.col("from_ns")) / SECOND)
+    )
+
+
+def _lost_revocations(ownership: DataFrame, end_ns: DataFrame) -> DataFrame:
+    """The client holds what upstream has taken from the member: told 1, granted 0, for too long."""
+    weight = f.when(f.col("view") == TOLD, f.lit(1)).otherwise(f.lit(2))
+    both = ownership.where(f.col("view").isin(TOLD, GRANTED)).withColumn("weight", weight)
+    ends = f.array(
+        f.struct(f.col("from_ns").alias("at_ns"), f.col("weight").alias("delta")),
+        f.struct(f.col("to_ns").alias("at_ns"), (-f.col("weight")).alias("delta")),
+    )
+    keys = ("group_id", "member_id", "partition")
+    in_order = Window.partitionBy(*keys).orderBy("at_ns")
+    events = (
+        both.select(*keys, f.inline(ends))
+        .where("at_ns IS NOT NULL")
+        .groupBy(*keys, "at_ns")
+        .agg(f.sum("delta").alias("delta"))
+    )
+    state = events.withColumn("state", f.sum("delta").over(in_order)).withColumn(
+        "to_ns", f.lead("at_ns").over(in_order)
+    )
+    lost = state.where("state = 1").crossJoin(f.broadcast(end_ns))
+    lost = lost.where(f"coalesce(to_ns, end_ns) - at_ns > {LOST_REVOCATION_NS}").withColumnRenamed("at_ns", "from_ns")
+    return _finding(lost, "lost revocation", "broken")
+
+
+def _backwards(home: DataFrame, what: str) -> DataFrame:
+    """Within one life: who joins anew starts again at 0, and has no generation before it is told one."""
+    was = f.lag(what).over(life())
+    rows = home.withColumn("was", was).where(f"was > {what} AND {what} > 0 AND phase_before <> 'absent'")
+    return _finding(
+        rows, f"{what} backwards", "broken", from_ns=f.col("at_ns"), detail=f.concat("was", f.lit(" -> "), what)
+    )
+
+
+def _never_told(home: DataFrame) -> DataFrame:
+    """JoinGroup was answered with a generation, and the client never came to be Stable in it."""
+    last = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER).rowsBetween(0, Window.unboundedFollowing)
+    rows = home.withColumn("final", f.last("generation").over(last)).where("generation >= 0")
+    by_generation = rows.groupBy(*MEMBER, "generation").agg(
+        f.min("at_ns").alias("from_ns"),
+        f.max("at_ns").alias("to_ns"),
+        f.bool_or(f.col("phase") == "stable").alias("told"),
+        f.bool_or(f.col("final") == f.col("generation")).alias("is_last"),
+    )
+    missed = by_generation.where("NOT told AND NOT is_last")
+    return _finding(missed, "generation never told", "odd", detail=f.concat(f.lit("generation "), "generation"))
+
+
+def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
+    """Accepted, though the member held nothing, or not these partitions, when the request came in."""
+    names = (*MEMBER, "at_ns")
+    commits = requests.where("name = 'OffsetCommit' AND coalesce(error_code, 0) = 0 AND member_id IS NOT NULL")
+    asked = commits.select(*MEMBER, f.col("start_ns").alias("at_ns"), "partitions", f.lit(True).alias("asks"))
+    nothing = f.lit(None).cast("array<string>")
+    facts = home.select(*names, nothing.alias("partitions"), f.lit(False).alias("asks"), "owned").unionByName(
+        asked.withColumn("owned", nothing)
+    )
+    in_order = Window.partitionBy(*MEMBER).orderBy("at_ns", "asks").rowsBetween(Window.unboundedPreceding, 0)
+    rows = facts.withColumn("owned", f.last("owned", ignorenulls=True).over(in_order)).where(
+        "asks AND owned IS NOT NULL"
+    )
+    strange = rows.where("size(owned) = 0 OR size(array_except(partitions, owned)) > 0")
+    what = f.coalesce(f.array_join("partitions", " "), f.lit("holds nothing"))
+    return _finding(strange, "commit by non-owner", "broken", from_ns=f.col("at_ns"), detail=what)
+
+
+def _stuck(phases: DataFrame, end_ns: DataFrame) -> DataFrame:
+    rows = (
+        phases.where("phase = 'prepare-rebalance'")
+        .groupBy(*MEMBER, "generation")
+        .agg(f.min("from_ns").alias("from_ns"), f.max(f.coalesce("to_ns", f.lit(2**63 - 1))).alias("to_ns"))
+    )
+    lasted = rows.crossJoin(f.broadcast(end_ns)).where(f"least(to_ns, end_ns) - from_ns > {STUCK_NS}")
+    return _finding(
+        lasted,
+        "stuck in PrepareRebalance",
+        "broken",
+        to_ns=f.when(f.col("to_ns") <= f.col("end_ns"), f.col("to_ns")),
+        detail=f.format_string("%.0f s", (f.least("to_ns", "end_ns") - f.col("from_ns")) / SECOND),
+    )
+
+
+def _flapping(home: DataFrame) -> DataFrame:
+    """A client that comes again and again, under whatever member id: its name and address stay."""
+    who = ("group_id", "client_id", "client_address", "instance_id")
+    came = home.where("phase_before = 'absent' AND phase <> 'absent'")
+    lately = Window.partitionBy(*who).orderBy("at_ns").rangeBetween(-FLAPPING_WITHIN_NS, 0)
+    counted = came.withColumn("times", f.count("*").over(lately)).where(f"times >= {FLAPS}")
+    worst = counted.groupBy(*who).agg(
+        f.min("at_ns").alias("from_ns"),
+        f.max("at_ns").alias("to_ns"),
+        f.max("times").alias("times"),
+        f.max_by("member_id", "at_ns").alias("member_id"),
+    )
+    said = f.format_string("%s joined %d times within 5 minutes", "client_id", "times")
+    return _finding(worst, "flapping", "odd", detail=said)
+
+
+def _late_heartbeats(requests: DataFrame) -> DataFrame:
+    late = requests.where(f"name = 'ConsumerGroupHeartbeat' AND end_ns - start_ns > {LATE_HEARTBEAT_NS}")
+    said = f.format_string("answered after %.1f s", (f.col("end_ns") - f.col("start_ns")) / SECOND)
+    return _finding(late, "late heartbeat", "odd", from_ns=f.col("start_ns"), to_ns=f.col("end_ns"), detail=said)
+
+
+def _ended_sessions(home: DataFrame) -> DataFrame:
+    """The client's own heartbeats did not come in time: it died, or it was too busy to beat."""
+    rows = home.where(
+        "phase = 'absent' AND phase_before <> 'absent' AND cause IN ('session ended', 'rebalance timeout')"
+    )
+    return _finding(rows, "late heartbeat", "odd", from_ns=f.col("at_ns"), detail=f.col("cause"))
+
+
+def _clock_steps(transitions: DataFrame) -> DataFrame:
+    """A proxy has two clocks: the wall's, and one that only goes forward (`at`). Where their distance changes, somebody
+    has set the wall clock, and times before and after cannot be compared."""
+    in_order = Window.partitionBy("proxy").orderBy("at", "span_id")
+    distance = f.col("at_ns") - f.col("at") * 1_000_000
+    steps = transitions.withColumn("distance", distance).withColumn(
+        "step", f.col("distance") - f.lag("distance").over(in_order)
+    )
+    rows = steps.where(f"abs(step) > {CLOCK_STEP_NS}")
+    said = f.format_string("the clock of %s was set by %.3f s", "proxy", f.col("step") / SECOND)
+    return _finding(rows, "clock step", "odd", from_ns=f.col("at_ns"), detail=said)

@@ -1,0 +1,44 @@
+"""ownership: which member held which partition, from when to when, as told to the client and as granted upstream?
+
+What was gained and lost is computed here from consecutive lists, never taken from the record's own `gained` and
+`revoked`: an audit that believes the audited finds nothing.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from pipeline.life import MEMBER, at_home, life
+
+TOLD, GRANTED = "told", "granted"
+COLUMNS = ("group_id", "view", "partition", "member_id", "client_id", "proxy", "from_ns", "to_ns", "epoch", "ended_by")
+LISTS = {TOLD: "owned", GRANTED: "assigned"}
+
+
+def ownership(transitions: DataFrame) -> DataFrame:
+    of_member = Window.partitionBy("group_id", "member_id", "view", "partition").orderBy("at_ns", "takes")
+    end = {"to_ns": f.lead("at_ns").over(of_member), "ended_by": f.lead("cause").over(of_member)}
+    holds = changes(transitions).withColumns(end).where("takes")
+    return holds.withColumn("from_ns", f.col("at_ns")).select(*COLUMNS)
+
+
+def changes(transitions: DataFrame) -> DataFrame:
+    """One row for each partition that a member takes or lets go, in either view."""
+    nothing = f.array().cast("array<string>")
+    before = {f"{name}_was": f.coalesce(f.lag(name).over(life()), nothing) for name in LISTS.values()}
+    moves = [
+        _moves(f.array_except(new, old), view, takes)
+        for view, name in LISTS.items()
+        for new, old, takes in ((name, f"{name}_was", True), (f"{name}_was", name, False))
+    ]
+    moved = transitions.transform(at_home).withColumns(before).withColumn("moves", f.concat(*moves))
+    beside = (*MEMBER, "client_id", "proxy", "at_ns", "epoch", "cause")
+    return moved.where(f.size("moves") > 0).select(*beside, f.inline("moves"))
+
+
+def _moves(partitions: Column, view: str, takes: bool) -> Column:
+    def move(partition: Column) -> Column:
+        return f.struct(f.lit(view).alias("view"), partition.alias("partition"), f.lit(takes).alias("takes"))
+
+    return f.transform(partitions, move)

@@ -1,0 +1,96 @@
+"""readiness: for each group and day, who still needs the proxy, and may it be removed?
+
+Counted at the end of the day (UTC): members that are there then. `native` are members that only native requests name;
+`passing` are legacy members whose group the proxy hands to the broker as it is. What goes past the proxy altogether
+leaves no trace here: ask the broker (ConsumerGroupDescribe) before the last step.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+DAY_NS = 86_400 * 10**9
+SAFE, IN_USE, LOOK = "safe to remove", "in use", "look first"
+
+
+def readiness(phases: DataFrame, requests: DataFrame, rebalances: DataFrame) -> DataFrame:
+    legacy, native, unwell = _legacy(phases), _native(phases, requests), _unwell(rebalances)
+    days = _days(phases).join(legacy, ["group_id", "day"], "left")
+    return (
+        days.join(native, ["group_id", "day"], "left")
+        .join(unwell, ["group_id", "day"], "left")
+        .select(
+            "group_id",
+            f.date_from_unix_date(f.col("day").cast("int")).alias("day"),
+            *[f.coalesce(name, f.lit(0)).alias(name) for name in ("legacy", "seen", "native", "passing")],
+            f.coalesce("clients", f.array().cast("array<string>")).alias("clients"),
+            _held_back().alias("held_back_by"),
+            _verdict().alias("verdict"),
+        )
+    )
+
+
+def _day(ns: Column) -> Column:
+    return f.floor(ns / DAY_NS).cast("bigint")
+
+
+def _days(phases: DataFrame) -> DataFrame:
+    """Each group on each day from its first to the last of all traces: a day without a trace is news of its own."""
+    last = phases.agg(f.max(_day(f.coalesce("to_ns", "from_ns"))).alias("last"))
+    first = phases.groupBy("group_id").agg(_day(f.min("from_ns")).alias("first"))
+    return first.crossJoin(f.broadcast(last)).select("group_id", f.explode(f.sequence("first", "last")).alias("day"))
+
+
+def _legacy(phases: DataFrame) -> DataFrame:
+    there = phases.where("phase <> 'absent'")
+    last = phases.agg(f.max(_day(f.coalesce("to_ns", "from_ns"))).alias("last"))
+    until = f.coalesce(_day(f.col("to_ns")), f.col("last"))
+    daily = there.crossJoin(f.broadcast(last)).withColumn("day", f.explode(f.sequence(_day(f.col("from_ns")), until)))
+    at_end = f.col("to_ns").isNull() | (f.col("to_ns") >= (f.col("day") + 1) * DAY_NS)
+    software = f.trim(
+        f.concat_ws(" ", f.coalesce("client_software", f.lit("unknown client")), "client_software_version")
+    )
+    return daily.groupBy("group_id", "day").agg(
+        f.count_distinct(f.when(at_end, f.col("member_id"))).alias("legacy"),
+        f.count_distinct("member_id").alias("seen"),
+        f.array_sort(f.collect_set(f.when(at_end, software))).alias("clients"),
+    )
+
+
+def _native(phases: DataFrame, requests: DataFrame) -> DataFrame:
+    """Members that speak, and are not translated."""
+    translated = phases.select("group_id", "member_id").distinct().withColumn("translated", f.lit(True))
+    spoke = requests.where("coalesce(member_id, '') <> '' AND coalesce(error_code, 0) = 0").select(
+        "group_id", "member_id", "name", _day(f.col("start_ns")).alias("day")
+    )
+    others = spoke.join(translated, ["group_id", "member_id"], "left").where("translated IS NULL")
+    is_native = f.col("name") == "ConsumerGroupHeartbeat"
+    return others.groupBy("group_id", "day").agg(
+        f.count_distinct(f.when(is_native, f.col("member_id"))).alias("native"),
+        f.count_distinct(f.when(~is_native, f.col("member_id"))).alias("passing"),
+    )
+
+
+def _unwell(rebalances: DataFrame) -> DataFrame:
+    cycles = rebalances.withColumn("day", _day(f.col("from_ns")))
+    return cycles.groupBy("group_id", "day").agg(
+        f.count(f.when(f.col("outcome") == "goes on", 1)).alias("open_cycles"),
+        f.count(f.when(f.col("ended_by").startswith("refused"), 1)).alias("refused"),
+    )
+
+
+def _held_back() -> Column:
+    legacy = f.when(
+        f.col("legacy") > 0, f.format_string("%d legacy members: %s", "legacy", f.array_join("clients", ", "))
+    )
+    passing = f.when(f.col("passing") > 0, f.format_string("%d members in groups that cannot be translated", "passing"))
+    cycles = f.when(f.col("open_cycles") > 0, f.format_string("%d rebalances that did not end", "open_cycles"))
+    refused = f.when(f.col("refused") > 0, f.format_string("%d members refused", "refused"))
+    return f.array_compact(f.array(legacy, passing, cycles, refused))
+
+
+def _verdict() -> Column:
+    """A group that is just away (a nightly job) was seen today; one that nobody was seen in has moved, or is gone."""
+    busy = (f.coalesce("legacy", f.lit(0)) > 0) | (f.coalesce("passing", f.lit(0)) > 0)
+    return f.when(busy, IN_USE).when(f.coalesce("seen", f.lit(0)) > 0, LOOK).otherwise(SAFE)

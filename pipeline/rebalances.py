@@ -1,0 +1,81 @@
+"""rebalances: what did each cycle of a member cost it? One row from leaving Stable (or arriving) to Stable again.
+
+An eager client lets go of everything and takes most of it back: `kept` counts what it had before and after, and
+`idle_partition_ns` what stood still meanwhile, over the partitions that it has in the end.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from pipeline.life import MEMBER, arrives, at_home, life, so_far
+
+IN_CYCLE = ("prepare-rebalance", "completing-rebalance")
+
+
+def rebalances(transitions: DataFrame) -> DataFrame:
+    rows = transitions.transform(at_home).withColumns(_place())
+    cycles = rows.withColumn("cycle", f.sum(f.col("begins").cast("int")).over(so_far())).where("begins OR inside")
+    cycle = Window.partitionBy(*MEMBER, "cycle")
+    told = f.last("owned").over(cycle.orderBy("at_ns", "at", "span_id").rowsBetween(0, Window.unboundedFollowing))
+    held = f.size(f.array_except("told", "owned")) * f.when(f.col("still"), f.col("next_ns") - f.col("at_ns"))
+    return cycles.withColumn("told", told).withColumn("idle_ns", held).transform(_one_row_each)
+
+
+def _place() -> dict[str, Column]:
+    """Where in a cycle a row is. A row that ends a cycle is inside it; `still`: the cycle goes on after it."""
+    was_in, is_in = f.col("phase_before").isin(*IN_CYCLE), f.col("phase").isin(*IN_CYCLE)
+    return {
+        "begins": ~was_in & is_in,
+        "inside": was_in | is_in,
+        "still": is_in,
+        "next_ns": f.lead("at_ns").over(life()),
+        "had": f.lag("owned").over(life()),
+        "is_newcomer": arrives(),
+    }
+
+
+def _one_row_each(rows: DataFrame) -> DataFrame:
+    def first(name: str) -> Column:
+        return f.min_by(name, f.struct("at_ns", "at", "span_id"))
+
+    def last(name: str) -> Column:
+        return f.max_by(name, f.struct("at_ns", "at", "span_id"))
+
+    cycles = rows.groupBy(*MEMBER, "cycle").agg(
+        last("client_id").alias("client_id"),
+        first("proxy").alias("proxy"),
+        first("cause").alias("cause"),
+        first("is_newcomer").alias("is_newcomer"),
+        f.coalesce(first("had"), f.array().cast("array<string>")).alias("had"),
+        last("owned").alias("has"),
+        last("phase").alias("ended_in"),
+        last("cause").alias("ended_by"),
+        last("epoch").alias("epoch"),
+        last("generation").alias("generation"),
+        f.min("at_ns").alias("from_ns"),
+        f.max("at_ns").alias("last_ns"),
+        f.coalesce(f.sum("idle_ns"), f.lit(0)).alias("idle_partition_ns"),
+        f.max_by("reason", "at_ns").alias("reason"),
+    )
+    over = ~f.col("ended_in").isin(*IN_CYCLE)
+    return cycles.select(
+        *MEMBER,
+        "client_id",
+        "proxy",
+        "cause",
+        "reason",
+        "is_newcomer",
+        f.when(~over, "goes on").otherwise(f.col("ended_in")).alias("outcome"),
+        "ended_by",
+        "epoch",
+        "generation",
+        "from_ns",
+        f.when(over, f.col("last_ns")).alias("to_ns"),
+        f.when(over, f.col("last_ns") - f.col("from_ns")).alias("duration_ns"),
+        f.array_sort(f.array_intersect("had", "has")).alias("kept"),
+        f.array_sort(f.array_except("had", "has")).alias("revoked"),
+        f.array_sort(f.array_except("has", "had")).alias("gained"),
+        "idle_partition_ns",
+    )

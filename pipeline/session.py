@@ -1,0 +1,73 @@
+"""A Spark session: here, on a cluster, or behind Spark Connect; the same code runs in all of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[1]
+# What tasks import: this package, and the pure ones it stands on.
+SHIPPED = ("pipeline", "translation", "simulation")
+HERE = "local[*]"
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    # A stopped job must not leave a second one behind that thinks it is the first.
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+# Static, or of the local machine's driver only.
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+}
+
+
+def start(
+    master: str | None = None, remote: str | None = None, jars: list[Path] | None = None, **settings: str
+) -> SparkSession:
+    """`remote`: sc://…, of Spark Connect; it brings its own master, and its own jars. Neither: whatever spark-submit
+    has set up, or else this machine."""
+    # Tasks must run in this very interpreter, not in whatever `python3` is on the PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("kip848-pipeline")
+    options = SETTINGS | settings
+    if remote:
+        builder = builder.remote(remote)
+    else:
+        if master is not None or "SPARK_ENV_LOADED" not in os.environ:
+            builder = builder.master(master or HERE)
+            options = LOCAL | options
+        if jars:
+            options["spark.jars"] = ",".join(map(str, jars))
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def ship(spark: SparkSession) -> None:
+    """Our packages to wherever tasks run. A zip: a wheel is copied too, but never imported."""
+    folder = Path(tempfile.mkdtemp(prefix="kip848-pipeline-"))
+    archive = zipped(folder / "kip848.zip")
+    if hasattr(spark, "addArtifacts") and "connect" in type(spark).__module__:
+        spark.addArtifacts(str(archive), pyfile=True)
+    else:
+        spark.sparkContext.addPyFile(str(archive))
+
+
+def zipped(target: Path) -> Path:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in SHIPPED:
+            for file in sorted((ROOT / package).rglob("*.py")):
+                archive.write(file, file.relative_to(ROOT))
+    return target

@@ -1,0 +1,116 @@
+"""How does a line become spans, and what cannot be read? One pass over OTLP's JSON, a row for each span.
+
+An attribute is looked up by its place in the list of keys, which bears repeated keys (a map would refuse them) and costs
+a third of filtering the list. Spark is in ANSI mode: everything here is `get` and `try_…`, never `[0]` and `cast`.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from pipeline import schema
+
+# As much of a line as helps to recognise it.
+SHOWN = 2000
+
+
+def spans(lines: DataFrame) -> DataFrame:
+    """(value, origin) -> spans; what cannot be read has `reject` set, with `line` and `origin` to find it again."""
+    parsed = f.from_json("value", schema.REQUEST, {"columnNameOfCorruptRecord": "_corrupt"})
+    requests = lines.where(f.trim("value") != "").select("value", "origin", parsed.alias("request"))
+    requests = requests.select("value", "origin", "request.*").withColumn("bad", _bad_request())
+    # One outer inline, so that a request without spans to give is still one row.
+    resources = requests.selectExpr("value", "origin", "bad", "inline_outer(resourceSpans)")
+    scopes = resources.selectExpr("value", "origin", "bad", "resource", "inline_outer(scopeSpans)")
+    found = scopes.selectExpr("value", "origin", "bad", "resource", "inline_outer(spans)")
+    rows = found.where(f.col("bad").isNotNull() | f.col("traceId").isNotNull() | f.col("spanId").isNotNull())
+    return rows.select(*_identity(), *_attributes(), "bad", "value", "origin").transform(judged)
+
+
+def _bad_request() -> Column:
+    """Not JSON at all, or JSON of something else: a truncated last line is both common and honest."""
+    is_empty = f.coalesce(f.size("resourceSpans"), f.lit(-1)) < 0
+    return f.when(f.col("_corrupt").isNotNull() | is_empty, "not an OTLP request")
+
+
+def _identity() -> list[Column]:
+    resource = f.col("resource.attributes")
+    return [
+        f.col("traceId").alias("trace_id"),
+        f.col("spanId").alias("span_id"),
+        f.col("name"),
+        _looked_up(resource, "service.instance.id").getField("stringValue").alias("proxy"),
+        f.col("startTimeUnixNano").try_cast("bigint").alias("start_ns"),
+        f.col("endTimeUnixNano").try_cast("bigint").alias("end_ns"),
+        f.col("status.message").alias("status"),
+    ]
+
+
+def _attributes() -> list[Column]:
+    return [_typed(name, kind).alias(name) for name, kind in schema.ATTRIBUTES.items()]
+
+
+def _typed(name: str, kind: str) -> Column:
+    value = _looked_up(f.col("attributes"), schema.PREFIX + name)
+    if kind == "array<string>":
+        return value.getField("arrayValue").getField("values").getField("stringValue")
+    if kind == "bigint":
+        return value.getField("intValue").try_cast("bigint")
+    return value.getField("stringValue")
+
+
+def _looked_up(attributes: Column, key: str) -> Column:
+    place = f.array_position(attributes.getField("key"), key).cast("int")
+    return f.get(attributes, place - 1).getField("value")
+
+
+def judged(rows: DataFrame) -> DataFrame:
+    """Every row is a span or says why it is not. The line itself is kept only where it is needed."""
+    why = f.coalesce("bad", _nobody(), _no_record())
+    kept = [f.col(name) for name in (*schema.IDENTITY, *schema.ATTRIBUTES)]
+    line = f.when(why.isNotNull(), f.substring("value", 1, SHOWN))
+    return rows.select(
+        *kept, why.alias("reject"), line.alias("line"), f.when(why.isNotNull(), f.col("origin")).alias("origin")
+    )
+
+
+def _nobody() -> Column:
+    no_time = f.col("start_ns").isNull() | f.col("end_ns").isNull()
+    no_name = (f.coalesce("trace_id", f.lit("")) == "") | (f.coalesce("span_id", f.lit("")) == "")
+    return f.when(no_name, "span without an id").when(no_time, "span without a time")
+
+
+def _no_record() -> Column:
+    """A transition that lacks what every transition has, or speaks of a phase that is none."""
+    lacking = [f.when(f.col(name).isNull(), f.lit(f"transition without {name}")) for name in schema.REQUIRED]
+    unknown = [
+        f.when(~f.col(name).isin(*sorted(values)), f.concat(f.lit(f"transition of unknown {name} "), name))
+        for name, values in schema.ENUMS.items()
+    ]
+    return f.when(f.col("name") == schema.TRANSITION, f.coalesce(*lacking, *unknown))
+
+
+def rejects(spans: DataFrame) -> DataFrame:
+    return spans.where("reject IS NOT NULL").select(f.col("reject").alias("reason"), "origin", "line").dropDuplicates()
+
+
+def once(rows: DataFrame) -> DataFrame:
+    """Exporters deliver at least once: a span is one thing, however often it came."""
+    return rows.dropDuplicates(["trace_id", "span_id"])
+
+
+def transitions(spans: DataFrame) -> DataFrame:
+    rows = spans.where((f.col("name") == schema.TRANSITION) & f.col("reject").isNull())
+    lists = [name for name, kind in schema.RECORD.items() if kind == "array<string>"]
+    filled = rows.withColumns({name: f.coalesce(name, f.array().cast("array<string>")) for name in lists})
+    at = f.col("start_ns")
+    return filled.withColumns({"at_ns": at, "at_time": f.timestamp_micros(f.floor(at / 1000).cast("bigint"))}).select(
+        *schema.TRANSITIONS
+    )
+
+
+def requests(spans: DataFrame) -> DataFrame:
+    """All spans that are no transitions: what clients asked for, and how long it took."""
+    columns = (*schema.IDENTITY, "group_id", "member_id", "client_id", "epoch", *schema.OF_REQUESTS, *schema.BESIDE)
+    return spans.where((f.col("name") != schema.TRANSITION) & f.col("reject").isNull()).select(*columns)

@@ -1,0 +1,110 @@
+"""A stream of spans to the same tables, exactly once.
+
+Each micro-batch overwrites a folder of its own (`transitions/batch=7`), so one that is done again after a crash replaces
+what it had written, and no reader needs to know of Spark's bookkeeping. The checkpoint lives inside the output folder:
+neither can be lost without the other. Spans that came twice, in batches far apart, are counted once when tables are read
+(jobs.table), so nothing is forgotten on a watermark and nothing is dropped by one.
+
+All other tables are made anew from these facts, by the code that batch uses: now and then while the stream runs, and
+once when it ends. That is why they equal batch's: order of arrival has no part in them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from pipeline import jobs, protobuf, spans
+
+CHECKPOINT = "_checkpoint"
+JSON, PROTO = "otlp_json", "otlp_proto"
+# Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
+RECORDS_PER_BATCH, FILES_PER_BATCH = 5_000, 20
+POLL_S = 1
+
+
+class RowsDropped(RuntimeError):
+    """A stateful operator has thrown rows away: the tables would be wrong, so the run ends."""
+
+
+def from_kafka(
+    spark: SparkSession, bootstrap: str, topic: str, encoding: str, per_batch: int = RECORDS_PER_BATCH
+) -> DataFrame:
+    """What the collector's Kafka exporter wrote, from the beginning; data that is gone is an error, never a gap."""
+    options = {
+        "kafka.bootstrap.servers": bootstrap,
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+        "failOnDataLoss": "true",
+        "maxOffsetsPerTrigger": str(per_batch),
+    }
+    records = spark.readStream.format("kafka").options(**options).load()
+    origin = "concat(topic, '/', partition, '@', offset) AS origin"
+    if encoding == PROTO:
+        return records.selectExpr("value", origin).transform(protobuf.spans)
+    return records.selectExpr("CAST(value AS STRING) AS value", origin).transform(spans.spans)
+
+
+def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATCH) -> DataFrame:
+    """JSON lines of files that are complete when they appear, as rotated ones are."""
+    options = {"maxFilesPerTrigger": str(per_batch), "pathGlobFilter": jobs.NOT_ZSTD}
+    lines = spark.readStream.options(**options).text(folder)
+    return lines.selectExpr("value", "_metadata.file_path AS origin").transform(spans.spans)
+
+
+def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: jobs.Say) -> None:
+    """Until it is stopped; or, drained, until all that is there now has been read. Then all tables, once more."""
+    spark = read.sparkSession
+    follow(read, out, until_drained, every_s, lambda: jobs.make(spark, out, say), say)
+    jobs.make(spark, out, say)
+
+
+def follow(
+    read: DataFrame, out: str, until_drained: bool, every_s: float, make: Callable[[], None], say: jobs.Say
+) -> None:
+    """Facts only, and `make` every so often."""
+    writer = read.writeStream.foreachBatch(_into(out)).option("checkpointLocation", f"{out}/{CHECKPOINT}")
+    query = (writer.trigger(availableNow=True) if until_drained else writer).start()
+    try:
+        _watch(query, every_s, make, say)
+    finally:
+        query.stop()
+
+
+def _into(out: str) -> Callable[[DataFrame, int], None]:
+    def take(batch: DataFrame, number: int) -> None:
+        rows = batch.persist()
+        facts = {
+            "rejects": spans.rejects(rows),
+            "transitions": rows.transform(spans.transitions).transform(spans.once),
+            "requests": rows.transform(spans.requests).transform(spans.once),
+        }
+        for name, table in facts.items():
+            table.write.mode("overwrite").parquet(f"{out}/{name}/{jobs.BATCH}={number}")
+        rows.unpersist()
+
+    return take
+
+
+def _watch(query: StreamingQuery, every_s: float, make: Callable[[], None], say: jobs.Say) -> None:
+    made_at, told = time.monotonic(), -1
+    while not query.awaitTermination(POLL_S):
+        progress = query.lastProgress
+        if progress is None or progress["batchId"] == told:
+            continue
+        told = progress["batchId"]
+        complain(progress)
+        say(f"batch {told}: {progress['numInputRows']} records")
+        if time.monotonic() - made_at >= every_s:
+            make()
+            made_at = time.monotonic()
+
+
+def complain(progress: Any) -> None:
+    for operator in progress["stateOperators"]:
+        if dropped := operator["numRowsDroppedByWatermark"]:
+            raise RowsDropped(f"{dropped} rows came too late and were dropped")

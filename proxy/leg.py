@@ -1,0 +1,123 @@
+"""One of a connection's two sockets: what it says, and what it has yet to take.
+
+Reading uses one buffer that all legs share, so a leg owns memory only while it is *stuck*: its socket did not take all
+it was given. Whoever holds the leg then stops reading what would be sent there.
+
+The inside of a large frame is spliced. After one of those the next frame is likely to be as large: so only its beginning
+is read, enough to be judged by, and the rest is there to be spliced.
+"""
+
+from __future__ import annotations
+
+from socket import MSG_MORE, socket
+
+from proxy.causes import Cause, Disconnect
+from proxy.conversation import Bytes
+from proxy.pipe import Pipe, Pipes
+
+BUFFER_BYTES = 256 * 1024
+BEGINNING_BYTES = 4 * 1024
+# Below this, copying costs less than the calls that avoid it.
+LEAST_TO_SPLICE = 64 * 1024
+
+_buffer = bytearray(BUFFER_BYTES)
+_view = memoryview(_buffer)
+
+
+class Leg:
+    __slots__ = ("_pipe", "_pipes", "_reads", "_unsent", "ended", "ending", "lost", "sock", "stuck", "watched")
+
+    def __init__(self, sock: socket, lost: Cause, pipes: Pipes) -> None:
+        self.sock = sock
+        self.lost = lost
+        # What it is registered for in the epoll set.
+        self.watched = 0
+        # It has not taken all that it was given.
+        self.stuck = False
+        # What it had to say is read to its end.
+        self.ended = False
+        # It is to be told that there is no more, once all is sent.
+        self.ending = False
+        self._reads = BUFFER_BYTES
+        # What it has yet to take: what is in the pipe, then what is unsent.
+        self._pipe: Pipe | None = None
+        self._unsent = bytearray()
+        self._pipes = pipes
+
+    def receive(self) -> memoryview | None:
+        """What arrived, in the shared buffer: good until the next read. Empty at the end, None when there was nothing."""
+        try:
+            size = self.sock.recv_into(_buffer, self._reads)
+        except BlockingIOError:
+            return None
+        except OSError as failure:
+            raise Disconnect(self.lost, str(failure)) from failure
+        self._reads = BUFFER_BYTES
+        return _view[:size]
+
+    def send(self, data: Bytes, more: bool = False) -> None:
+        """`more` of the same frame is to come: nobody needs to be woken for its beginning."""
+        if self.stuck:
+            self._unsent += data
+            return
+        try:
+            sent = self.sock.send(data, MSG_MORE if more else 0)
+        except BlockingIOError:
+            sent = 0
+        except OSError as failure:
+            raise Disconnect(self.lost, str(failure)) from failure
+        if sent < len(data):
+            self._unsent += memoryview(data)[sent:]
+            self.stuck = True
+
+    def send_rest(self) -> None:
+        if self._pipe is not None:
+            self._empty(self._pipe)
+            if self._pipe.held:
+                return
+            self._pipes.give_back(self._pipe)
+            self._pipe = None
+        unsent, self._unsent = self._unsent, bytearray()
+        self.stuck = False
+        if unsent:
+            self.send(unsent)
+
+    def splice(self, sink: Leg, limit: int) -> int:
+        """The inside of a large opaque frame need not come into this process. How much of it has moved."""
+        pipe = self._pipes.current
+        try:
+            size = pipe.fill(self.sock, limit)
+        except BlockingIOError:
+            return 0
+        except OSError as failure:
+            raise Disconnect(self.lost, str(failure)) from failure
+        if not size:
+            raise Disconnect(self.lost, f"ended within a frame, {limit} bytes before its end")
+        if size == limit:
+            self._reads = BEGINNING_BYTES
+        sink._take(pipe, size < limit)
+        return size
+
+    def abandon(self) -> None:
+        """It will take no more."""
+        if self._pipe is not None:
+            self._pipes.give_back(self._pipe)
+        self._pipe = None
+        self._unsent = bytearray()
+        self.stuck = False
+
+    def _take(self, pipe: Pipe, more: bool) -> None:
+        try:
+            self._empty(pipe, more)
+        finally:
+            if pipe.held:
+                self.stuck = True
+                self._pipe = self._pipes.keep()
+                if self._pipe is None:
+                    self._unsent += pipe.read()
+
+    def _empty(self, pipe: Pipe, more: bool = False) -> None:
+        try:
+            pipe.empty(self.sock, more)
+        except OSError as failure:
+            raise Disconnect(self.lost, str(failure)) from failure

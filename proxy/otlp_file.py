@@ -1,0 +1,135 @@
+"""Spans as lines of OTLP-JSON in a file that does not grow for ever: what the collector's file exporter writes.
+
+One ExportTraceServiceRequest a line, in protobuf's JSON mapping as OTLP has it: ids in hexadecimal digits, 64-bit
+numbers as strings, enums as numbers, names in camelCase, nothing for what is empty
+(https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). A full file is renamed once, to a name with its time
+in it, so that whoever follows the folder meets every name once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.trace import Link, SpanContext
+
+# Span.flags and Link.flags of OTLP: it is known whether the parent is remote, and it is not.
+PARENT_IS_LOCAL = 0x100
+
+
+class OtlpFile(SpanExporter):
+    """Opens the file at once, so that a path that cannot be written is refused at the start, by OSError."""
+
+    def __init__(self, path: str, max_bytes: int, count: int) -> None:
+        self._path = Path(path)
+        self._max_bytes = max_bytes
+        self._count = count
+        self._file = self._open()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        line = request_line(spans)
+        try:
+            if self._file.tell() and self._file.tell() + len(line) > self._max_bytes:
+                self._rotate()
+            self._file.write(line)
+            self._file.flush()
+        except (OSError, ValueError):
+            # A full disk, or a rename that failed half way: these spans are lost, the next may fare better.
+            self._file = self._open() if self._file.closed else self._file
+            return SpanExportResult.FAILURE
+        return SpanExportResult.SUCCESS
+
+    def shutdown(self) -> None:
+        self._file.close()
+
+    def _open(self) -> IO[bytes]:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        return self._path.open("ab")
+
+    def _rotate(self) -> None:
+        self._file.close()
+        now_ns = time.time_ns()
+        at = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(now_ns // 1_000_000_000))
+        self._path.rename(self._full(f"{at}.{now_ns % 1_000_000_000:09d}"))
+        full = sorted(self._path.parent.glob(self._full("*").name))
+        for file in full[: max(0, len(full) - (self._count - 1))]:
+            file.unlink(missing_ok=True)
+        self._file = self._open()
+
+    def _full(self, when: str) -> Path:
+        pattern = "????-??-??T??-??-??.?????????" if when == "*" else when
+        return self._path.with_name(f"{self._path.stem}-{pattern}{self._path.suffix}")
+
+
+def request_line(spans: Sequence[ReadableSpan]) -> bytes:
+    """All of one provider, and so of one resource and one scope."""
+    resource = {"attributes": _attributes(_of(spans[0].resource))}
+    scope = spans[0].instrumentation_scope
+    named = {"name": scope.name, "version": scope.version} if scope is not None else {}
+    scope_spans = {"scope": _present(named), "spans": [_span(span) for span in spans]}
+    request = {"resourceSpans": [{"resource": resource, "scopeSpans": [scope_spans]}]}
+    return json.dumps(request, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def _of(resource: Resource) -> Mapping[str, Any]:
+    return resource.attributes
+
+
+def _span(span: ReadableSpan) -> dict[str, Any]:
+    context = span.get_span_context()
+    assert context is not None, "a span that was recorded has a context"
+    return _present(
+        {
+            **_ids(context),
+            "parentSpanId": f"{span.parent.span_id:016x}" if span.parent is not None else None,
+            "flags": PARENT_IS_LOCAL,
+            "name": span.name,
+            # OTLP counts kinds from 1 (INTERNAL), OpenTelemetry's Python from 0.
+            "kind": span.kind.value + 1,
+            "startTimeUnixNano": str(span.start_time),
+            "endTimeUnixNano": str(span.end_time),
+            "attributes": _attributes(span.attributes or {}),
+            "links": [_link(link) for link in span.links],
+            "status": _present({"message": span.status.description, "code": span.status.status_code.value}),
+        }
+    )
+
+
+def _link(link: Link) -> dict[str, Any]:
+    attributes = _attributes(link.attributes or {})
+    return _present({**_ids(link.context), "attributes": attributes, "flags": PARENT_IS_LOCAL})
+
+
+def _ids(context: SpanContext) -> dict[str, str]:
+    return {"traceId": f"{context.trace_id:032x}", "spanId": f"{context.span_id:016x}"}
+
+
+def _attributes(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in given.items()]
+
+
+def _value(value: object) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"boolValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case str():
+            return {"stringValue": value}
+        case Sequence():
+            return {"arrayValue": {"values": [_value(each) for each in value]}}
+        case _:
+            raise TypeError(f"no OTLP value for {value!r}")
+
+
+def _present(fields: dict[str, Any]) -> dict[str, Any]:
+    """Without what is empty; but `status: {}` is written, as the collector does."""
+    return {name: value for name, value in fields.items() if value or value == {}}

@@ -1,0 +1,136 @@
+// The page: members and spans by key, as /events tells them; drawn at most once a frame, and only rows that changed.
+const MOST_SPANS = 5000, MOST_LANES = 30, WINDOW_MS = 10 * 60 * 1000, ROW = 14, LEFT = 150;
+const members = new Map(), spans = new Map(), rows = new Map();
+const at = id => document.getElementById(id);
+const key = m => JSON.stringify([m.group_id, m.member_id]);
+let chosen = null, due = false;
+
+function take(news) {
+  if (news.whole) { members.clear(); spans.clear(); }
+  for (const gone of news.gone) if ((members.get(key(gone))?.version ?? Infinity) <= gone.version) members.delete(key(gone));
+  for (const member of news.members) members.set(key(member), member);
+  for (const span of news.spans) spans.set(span.number, span);
+  while (spans.size > MOST_SPANS) {
+    const old = [...spans.values()].find(span => span.until_ns !== null);
+    if (!old) break;
+    spans.delete(old.number);
+  }
+  draw();
+}
+
+function draw() {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => { due = false; drawGroups(); drawMembers(); drawTimeline(); });
+}
+
+const named = partitions => {
+  const topics = new Map();
+  for (const [topic, n] of partitions) topics.set(topic, [...(topics.get(topic) ?? []), n]);
+  return [...topics].map(([topic, ns]) => `${topic} ${ns.join(' ')}`).join(', ');
+};
+const software = m => [m.client.software || 'unknown', m.client.software_version].join(' ').trim();
+const cells = m => [m.member_id + (m.instance_id ? ` (${m.instance_id})` : ''), m.passes ? 'passes' : m.phase,
+  m.passes ?? m.standing, m.epoch, m.generation, named(m.owned), named(m.waiting_for), named(m.letting_go),
+  software(m), m.client.address, new Date(m.since_ns / 1e6).toLocaleTimeString()];
+const fits = m => {
+  const wanted = at('search').value.trim().toLowerCase();
+  return !wanted || [m.group_id, ...cells(m)].join(' ').toLowerCase().includes(wanted);
+};
+
+function drawGroups() {
+  const counts = new Map();
+  for (const m of members.values()) if (fits(m)) counts.set(m.group_id, (counts.get(m.group_id) ?? 0) + 1);
+  const names = [...counts.keys()].sort();
+  if (!counts.has(chosen)) chosen = names[0] ?? null;
+  const list = at('groups'), had = document.activeElement?.dataset?.group;
+  list.replaceChildren(...names.map(name => {
+    const item = document.createElement('li'), button = document.createElement('button');
+    button.textContent = `${name} · ${counts.get(name)}`;
+    button.dataset.group = name;
+    button.setAttribute('aria-current', name === chosen);
+    button.onclick = () => { chosen = name; draw(); };
+    item.append(button);
+    return item;
+  }));
+  if (had) list.querySelector(`[data-group="${CSS.escape(had)}"]`)?.focus();
+  at('title').textContent = chosen === null ? 'No group was seen yet' : `Timeline of ${chosen}`;
+}
+
+function drawMembers() {
+  const wanted = [...members.entries()].filter(([, m]) => m.group_id === chosen && fits(m)).sort(([a], [b]) => a < b ? -1 : 1);
+  const body = at('members'), stay = new Set(wanted.map(([k]) => k));
+  for (const [k, row] of rows) if (!stay.has(k)) { row.remove(); rows.delete(k); }
+  wanted.forEach(([k, m], place) => {
+    const row = rows.get(k) ?? document.createElement('tr');
+    if (row.dataset.version !== String(m.version)) {
+      row.dataset.version = m.version;
+      row.replaceChildren(...cells(m).map((text, column) => {
+        const cell = document.createElement('td');
+        cell.textContent = text;
+        if (column === 1) cell.className = m.passes ? 'soft' : m.phase;
+        return cell;
+      }));
+    }
+    rows.set(k, row);
+    if (body.children[place] !== row) body.insertBefore(row, body.children[place] ?? null);
+  });
+  at('count').textContent = `${wanted.length} shown of ${members.size}`;
+}
+
+const svg = (name, attributes, text) => {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [k, v] of Object.entries(attributes)) element.setAttribute(k, v);
+  if (text !== undefined) element.append(name === 'rect' ? svg('title', {}, text) : text);
+  return element;
+};
+const hue = text => [...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 360, 7);
+
+function drawTimeline() {
+  const wanted = at('search').value.trim().toLowerCase();
+  const mine = [...spans.values()].filter(s => s.group_id === chosen &&
+    (!wanted || `${s.group_id} ${s.member_id} ${s.what}`.toLowerCase().includes(wanted))), now = Date.now(), width = at('timeline').clientWidth;
+  const first = Math.max(now - WINDOW_MS, Math.min(now - 10_000, ...mine.map(s => s.from_ns / 1e6)));
+  const x = ms => LEFT + (width - LEFT) * (Math.max(ms, first) - first) / (now - first);
+  const lanes = new Map(), drawn = [], room = { holds: MOST_LANES, phase: MOST_LANES }, left = new Set();
+  const bars = mine.filter(s => s.until_ns === null || s.until_ns / 1e6 > first).sort((a, b) =>
+    a.kind.localeCompare(b.kind) || (a.kind === 'holds' ? a.what.localeCompare(b.what, undefined, { numeric: true }) : a.member_id.localeCompare(b.member_id)));
+  for (const s of bars) {
+    const lane = s.kind === 'holds' ? s.what : s.member_id;
+    if (!lanes.has(lane)) {
+      if (!room[s.kind]) { left.add(lane); continue; }
+      room[s.kind]--;
+      lanes.set(lane, lanes.size);
+      drawn.push(svg('text', { x: 0, y: lanes.get(lane) * ROW + 11 }, lane.length > 22 ? lane.slice(0, 21) + '…' : lane));
+    }
+    const end = s.until_ns === null ? now : s.until_ns / 1e6, from = x(s.from_ns / 1e6);
+    const bar = { x: from, y: lanes.get(lane) * ROW + 2, width: Math.max(1, x(end) - from), height: ROW - 4 };
+    const paint = s.kind === 'phase' ? { class: s.what } : { fill: `hsl(${hue(s.member_id)} 55% 55%)` };
+    drawn.push(svg('rect', { ...bar, ...paint }, `${s.member_id} · ${s.what} · ${((end - s.from_ns / 1e6) / 1000).toFixed(1)} s`));
+  }
+  const height = lanes.size * ROW + 16;
+  drawn.push(svg('text', { x: LEFT, y: height - 3, class: 'axis' }, `${Math.round((now - first) / 1000)} s ago${left.size ? ` · ${left.size} more partitions and members are not drawn: search` : ''}`),
+    svg('text', { x: width, y: height - 3, class: 'axis', 'text-anchor': 'end' }, 'now'));
+  at('timeline').setAttribute('height', height);
+  at('timeline').replaceChildren(...drawn);
+}
+
+at('search').oninput = draw;
+addEventListener('keydown', event => {
+  if (event.key === '/' && document.activeElement !== at('search')) { event.preventDefault(); at('search').focus(); }
+  if (event.key === 'Escape') { at('search').value = ''; at('search').blur(); draw(); }
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    const buttons = [...at('groups').querySelectorAll('button')];
+    if (!buttons.length) return;
+    event.preventDefault();
+    const place = buttons.findIndex(b => b.dataset.group === chosen) + (event.key === 'ArrowDown' ? 1 : -1);
+    const next = buttons[Math.min(Math.max(place, 0), buttons.length - 1)];
+    next.focus(); chosen = next.dataset.group; draw();
+  }
+});
+addEventListener('resize', draw);
+setInterval(() => { if (!document.hidden && spans.size) { drawTimeline(); } }, 1000);
+const feed = new EventSource('events');
+feed.onopen = () => { at('state').textContent = 'live'; };
+feed.onerror = () => { at('state').textContent = 'lost; trying again'; };
+feed.onmessage = message => take(JSON.parse(message.data));

@@ -1,0 +1,266 @@
+"""Traces: each rebalance of a member is one, from the transition in which it leaves its rest to that in which it rests.
+
+Theory of operation. A member rests when phase and standing are both stable, or both absent. In between there is one root
+span, `rebalance`; below it one span for each phase, one for each classic request, one of no length for each transition,
+and within the request that it serves (else the phase it falls in) each ConsumerGroupHeartbeat. What led to the first
+transition is known only when that comes: requests and heartbeats are therefore remembered as they are observed, and
+become spans when it turns out that their member is not at rest. The root begins with what led to it.
+
+A transition is a span at once, and its root follows when it ends: a member that is stuck can be seen while it is stuck.
+A transition that disturbs nobody's rest, such as an epoch that nobody is told, is a trace by itself, under the heartbeat
+that brought it. Whatever else happens at rest is not traced, unless it fails.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TypeVar
+
+from opentelemetry.trace import SpanContext, Tracer
+
+from proxy.observations import (
+    Changed,
+    GroupPasses,
+    HeartbeatAnswered,
+    HeartbeatSent,
+    Observation,
+    RequestAnswered,
+    RequestArrived,
+)
+from proxy.rebalance_trace import Asked, Beat, Key, RebalanceTrace, beat_span, begin, request_span, say_answer
+from proxy.spans import ORDINARY, transition_attributes
+from translation import errors as e
+from translation.states import Phase, Standing
+from translation.transition import Transition
+
+# Members, requests and heartbeats that are remembered. The host has fewer; this is for what it lost sight of.
+MOST_REMEMBERED = 50_000
+# (group, epoch): the rebalance that others link to.
+MOST_EPOCHS = 2_000
+RESTS = frozenset({(Phase.STABLE, Standing.STABLE), (Phase.ABSENT, Standing.ABSENT)})
+
+
+class Watched:
+    """A member, and what was heard of it since its last transition: that may prove to be what led to the next."""
+
+    def __init__(self, changed: Changed) -> None:
+        self.last = changed
+        self.trace: RebalanceTrace | None = None
+        self.open: dict[int, Asked] = {}
+        self.answered: Asked | None = None
+        self.beat: Beat | None = None
+
+
+class Traces:
+    """An observer. `mistakes` counts what it could not make sense of: tracing never hurts the member it traces."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.mistakes = 0
+        self._tracer = tracer
+        self._members: OrderedDict[Key, Watched] = OrderedDict()
+        self._requests: OrderedDict[int, Asked] = OrderedDict()
+        self._beats: OrderedDict[int, Beat] = OrderedDict()
+        self._firsts: OrderedDict[tuple[str, int], SpanContext] = OrderedDict()
+
+    def observe(self, observation: Observation) -> None:
+        try:
+            self._take(observation)
+        except Exception:
+            self.mistakes += 1
+
+    def close(self, at_ns: int) -> None:
+        """The proxy stops: rebalances that are under way end here, unfinished."""
+        for member in self._members.values():
+            self._give_up_waiting(member)
+            if member.trace is not None:
+                member.trace.end(member.last, at_ns, "unfinished", member.open)
+        self._members.clear()
+
+    def _take(self, observation: Observation) -> None:
+        match observation:
+            case RequestArrived():
+                self._arrived(observation)
+            case RequestAnswered():
+                self._answered(observation)
+            case HeartbeatSent():
+                _remember(self._beats, observation.serial, Beat(observation), MOST_REMEMBERED)
+            case HeartbeatAnswered():
+                self._heard(observation)
+            case Changed():
+                self._changed(observation)
+            case GroupPasses():
+                pass
+
+    # ----------------------------------------------------------------------------------------- requests and heartbeats
+
+    def _arrived(self, arrived: RequestArrived) -> None:
+        asked = Asked(arrived)
+        _remember(self._requests, arrived.number, asked, MOST_REMEMBERED)
+        member = self._members.get((arrived.group_id, arrived.member_id))
+        if member is None:
+            return
+        self._give_up_waiting(member)
+        member.open[arrived.number] = asked
+        if member.trace is not None:
+            member.trace.take_request(asked)
+
+    def _answered(self, answered: RequestAnswered) -> None:
+        asked = self._requests.pop(answered.number, None)
+        if asked is None:
+            return
+        asked.answered = answered
+        member = self._members.get(asked.key)
+        if member is not None:
+            member.open.pop(answered.number, None)
+        if asked.trace is not None:
+            asked.trace.end_request(asked)
+        elif member is not None:
+            self._give_up_waiting(member)
+            member.answered = asked
+        else:
+            self._alone(asked)
+
+    def _heard(self, answered: HeartbeatAnswered) -> None:
+        beat = self._beats.pop(answered.serial, None)
+        if beat is None:
+            return
+        beat.answered = answered
+        member = self._members.get(beat.key)
+        if member is None:
+            self._alone(beat)
+        elif member.trace is not None:
+            member.trace.take_beat(beat, member.last.names, member.open)
+        else:
+            self._give_up_waiting(member)
+            member.beat = beat
+
+    def _give_up_waiting(self, member: Watched) -> None:
+        """Something else happened: what was heard before led to no transition. It is told only if it failed."""
+        answered, beat, member.answered, member.beat = member.answered, member.beat, None, None
+        for one in (answered, beat):
+            if one is not None:
+                self._alone(one)
+
+    def _alone(self, one: Asked | Beat) -> None:
+        if isinstance(one, Beat):
+            if one.failed:
+                beat_span(self._tracer, None, one, {}, one.sent.at_ns).end(one.until_ns)
+        elif one.answered is not None and one.answered.error_code not in ORDINARY:
+            span = request_span(self._tracer, None, one, one.arrived.at_ns)
+            say_answer(span, one.answered)
+            span.end(one.answered.at_ns)
+
+    # ------------------------------------------------------------------------------------------------------ transitions
+
+    def _changed(self, changed: Changed) -> None:
+        it = changed.transition
+        key = (it.group_id, it.member_id)
+        member = self._members.get(key) or Watched(changed)
+        if member.trace is not None and _rested(it):
+            # The host has dropped it, and it is back.
+            member.trace.end(member.last, member.last.at_ns, "lost", member.open)
+            member.trace = None
+        member.last = changed
+        if member.trace is None and not (_rested(it) and _rests(it)):
+            self._open(member, changed)
+        if member.trace is None:
+            self._tell_at_rest(member, changed)
+        else:
+            self._tell(member, member.trace, changed)
+        member.answered = member.beat = None
+        self._keep(key, member)
+
+    def _open(self, member: Watched, changed: Changed) -> None:
+        """With what led to it: the request, the heartbeat that brought news, the answer that tells the client."""
+        asked = self._its_request(member, changed)
+        beat = member.beat if member.beat is not None and member.beat.told(changed.transition.epoch_before) else None
+        answered = member.answered if member.answered is not None and _belongs(member.answered, changed) else None
+        begins = [changed.at_ns]
+        begins += [beat.sent.at_ns] if beat is not None else []
+        begins += [asked.arrived.at_ns] if asked is not None else []
+        if answered is not None and answered.answered is not None:
+            is_cause = answered.arrived.number == changed.transition.request
+            begins.append(answered.arrived.at_ns if is_cause else answered.answered.at_ns)
+        trace = member.trace = RebalanceTrace(self._tracer, changed, min(begins))
+        for each in member.open.values():
+            trace.take_request(each)
+        if answered is not None:
+            trace.take_request(answered)
+            trace.end_request(answered)
+        if beat is not None:
+            trace.take_beat(beat, changed.names, member.open)
+
+    def _its_request(self, member: Watched, changed: Changed) -> Asked | None:
+        """The request that caused it, if it still waits. Without a member id until now, it is known whose it is."""
+        asked = self._requests.get(changed.transition.request or 0)
+        if asked is not None:
+            asked.key = (changed.transition.group_id, changed.transition.member_id)
+            member.open[asked.arrived.number] = asked
+        return asked
+
+    def _tell(self, member: Watched, trace: RebalanceTrace, changed: Changed) -> None:
+        it = changed.transition
+        asked = self._its_request(member, changed)
+        if asked is not None:
+            trace.take_request(asked)
+        trace.tell(changed)
+        if it.epoch > 0 and it.epoch != it.epoch_before:
+            self._link(trace, it)
+        if _rests(it):
+            trace.end(changed, changed.at_ns, it.phase.value, member.open)
+            member.trace = None
+
+    def _tell_at_rest(self, member: Watched, changed: Changed) -> None:
+        beat = member.beat
+        if beat is None:
+            begin(self._tracer, "transition", None, changed.at_ns, transition_attributes(changed)).end(changed.at_ns)
+            return
+        # The heartbeat is over when what it brought has happened.
+        span = beat_span(self._tracer, None, beat, changed.names, beat.sent.at_ns)
+        begin(self._tracer, "transition", span, changed.at_ns, transition_attributes(changed)).end(changed.at_ns)
+        span.end(changed.at_ns)
+
+    def _link(self, trace: RebalanceTrace, it: Transition) -> None:
+        """Members of one group change are found from each other: all link to the first that was seen to move."""
+        change = (it.group_id, it.epoch)
+        first = self._firsts.get(change)
+        if first is None:
+            _remember(self._firsts, change, trace.root.get_span_context(), MOST_EPOCHS)
+        elif first != trace.root.get_span_context():
+            trace.root.add_link(first, {"kip848.group_id": it.group_id, "kip848.epoch": it.epoch})
+
+    def _keep(self, key: Key, member: Watched) -> None:
+        it = member.last.transition
+        if (it.phase, it.standing) == (Phase.ABSENT, Standing.ABSENT):
+            self._members.pop(key, None)
+            return
+        self._members[key] = member
+        self._members.move_to_end(key)
+        if len(self._members) > MOST_REMEMBERED:
+            _, oldest = self._members.popitem(last=False)
+            if oldest.trace is not None:
+                oldest.trace.end(oldest.last, oldest.last.at_ns, "lost", oldest.open)
+
+
+def _belongs(asked: Asked, changed: Changed) -> bool:
+    """An answer goes out before the transition that it is part of is told."""
+    is_cause = asked.arrived.number == changed.transition.request
+    return is_cause or (asked.answered is not None and asked.answered.error_code == e.REBALANCE_IN_PROGRESS)
+
+
+def _rested(it: Transition) -> bool:
+    return (it.phase_before, it.standing_before) in RESTS
+
+
+def _rests(it: Transition) -> bool:
+    return (it.phase, it.standing) in RESTS
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _remember(memory: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+    memory[key] = value
+    if len(memory) > most:
+        memory.popitem(last=False)

@@ -1,0 +1,427 @@
+"""The breakages, by the question that the broken file answers. Chosen by hand: one per rule, each as a slip would be."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+JOINING = (
+    Mutant(
+        "joining.py",
+        "first = join.protocols[0]",
+        "first = join.protocols[-1]",
+        "the first protocol speaks for the client",
+    ),
+    Mutant(
+        "joining.py",
+        "if join.member_id and (subscription.owned or join.instance_id):",
+        "if join.member_id and join.instance_id:",
+        "an unknown id that still claims partitions must hear that it is unknown",
+    ),
+    Mutant(
+        "joining.py",
+        "if join.member_id and (subscription.owned or join.instance_id):",
+        "if join.member_id and subscription.owned:",
+        "a static member with an unknown id is refused",
+    ),
+    Mutant(
+        "joining.py",
+        "FIRST_VERSION_WITH_MEMBER_ID_REQUIRED = 4",
+        "FIRST_VERSION_WITH_MEMBER_ID_REQUIRED = 5",
+        "MEMBER_ID_REQUIRED from version 4 on",
+    ),
+    Mutant(
+        "joining.py",
+        "Unseat(join.predecessor, STATIC_LEAVE_EPOCH)",
+        "Unseat(join.predecessor, -1)",
+        "a static takeover releases the instance for a while, and so keeps the epoch",
+    ),
+    Mutant(
+        "joining.py",
+        "    owned = claims(member, subscription)\n",
+        "    owned = member.assigned\n",
+        "what a JoinGroup claims is what the client owns",
+    ),
+    Mutant(
+        "joining.py",
+        "unplaced = {partition for name, partition in subscription.owned if name not in placed}",
+        "unplaced = set[int]()",
+        "a claim on a topic whose name we do not know may be any that we cannot place",
+    ),
+    Mutant(
+        "joining.py",
+        "    if member.losses:\n        return True\n",
+        "",
+        "who must let go first is answered at once",
+    ),
+    Mutant(
+        "joining.py",
+        "    if member.unnamed:\n        return False\n",
+        "",
+        "a JoinGroup waits for the names of its topics",
+    ),
+    Mutant(
+        "joining.py",
+        "turn.now >= member.parked.until or is_ripe(",
+        "is_ripe(",
+        "parking has an end",
+    ),
+    Mutant(
+        "joining.py",
+        "return member.settled or is_calm or not member.is_stirring(now)",
+        "return True",
+        "a JoinGroup is parked until its assignment is whole",
+    ),
+    Mutant(
+        "joining.py",
+        "(*member.parked.requests, join.request) if member.parked",
+        "(join.request,) if member.parked",
+        "every JoinGroup of a parked client is answered",
+    ),
+)
+
+SYNCING = (
+    Mutant(
+        "syncing.py",
+        "    told = member.grantable\n",
+        "    told = member.grantable | member.owned\n",
+        "only what the coordinator grants is told",
+    ),
+    Mutant(
+        "syncing.py",
+        "sync.generation != member.generation or sync.generation < 0",
+        "sync.generation < 0",
+        "SyncGroup of another generation is refused",
+    ),
+    Mutant(
+        "syncing.py",
+        "    if turn.member.losses:\n",
+        "    if turn.member.losses and not turn.member.owned:\n",
+        "a cooperative client that must let go is waited for",
+    ),
+    Mutant(
+        "syncing.py",
+        "    turn.order(Remember(turn.member.journal_entry))\n",
+        "",
+        "what a client is told is written down",
+    ),
+)
+
+BEATING = (
+    Mutant(
+        "beating.py",
+        "AnswerHeartbeat(beat.request, e.REBALANCE_IN_PROGRESS)",
+        "AnswerHeartbeat(beat.request)",
+        "PrepareRebalance is told to Heartbeats",
+    ),
+    Mutant(
+        "beating.py",
+        "beat.generation != member.generation",
+        "beat.generation > member.generation",
+        "a Heartbeat of an older generation is refused",
+    ),
+    Mutant(
+        "beating.py",
+        "    answer_held(turn, e.REBALANCE_IN_PROGRESS)\n",
+        "",
+        "a held Heartbeat is answered as soon as there is news",
+    ),
+    Mutant(
+        "beating.py",
+        "return int(min(max(gap_ms, rhythm_ms * SHORTEST_STEP), rhythm_ms * LONGEST_STEP))",
+        "return gap_ms",
+        "one odd gap between two Heartbeats moves the rhythm of a client only a little",
+    ),
+    Mutant(
+        "beating.py",
+        "min(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms)",
+        "max(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms)",
+        "a Heartbeat is held for a small part of the session at most",
+    ),
+)
+
+COMMITTING = (
+    Mutant(
+        "committing.py",
+        "    epoch = turn.member.epoch\n",
+        "    epoch = turn.member.generation\n",
+        "a commit goes upstream under the member's epoch, not the client's generation",
+    ),
+    Mutant(
+        "committing.py",
+        "if member.generation not in (-1, commit.generation):",
+        "if member.generation < commit.generation:",
+        "a commit of an older generation is refused",
+    ),
+    Mutant(
+        "committing.py",
+        "answered.error_code in STALE and turn.member.phase",
+        "answered.error_code in () and turn.member.phase",
+        "a stale commit is sent again under a newer epoch",
+    ),
+    Mutant(
+        "committing.py",
+        "if commit.attempts >= member.rules.commit_attempts or",
+        "if commit.attempts > member.rules.commit_attempts or",
+        "a commit is tried as often as the rules say",
+    ),
+    Mutant(
+        "committing.py",
+        "AnswerCommit(lost.request, e.NOT_COORDINATOR)",
+        "AnswerCommit(lost.request)",
+        "a commit that was lost is never called a success",
+    ),
+)
+
+UPSTREAM = (
+    Mutant(
+        "heartbeats.py",
+        "member.in_flight is not None or member.heartbeat_at is None",
+        "member.heartbeat_at is None",
+        "one heartbeat in flight",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "(member.lost and not member.is_stranger)",
+        "False",
+        "after a lost answer the next heartbeat says all",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "hurried = member.parked is not None or now < member.moving_until",
+        "hurried = member.parked is not None",
+        "a group that moves is looked at often",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "return _full(member, member.epoch, held(member, now))",
+        "return _full(member, member.epoch, member.assigned)",
+        "what the client owns is reported, not what was granted",
+    ),
+    Mutant(
+        "answers.py",
+        "Standing.STABLE if restates(member, sent, now) else Standing.ACKNOWLEDGING",
+        "Standing.STABLE",
+        "a JoinGroup that came while a heartbeat was in flight is acknowledged by another one",
+    ),
+    Mutant(
+        "answers.py",
+        "if unsaid and not member.losses",
+        "if False",
+        "what the client never heard of is let go of for it",
+    ),
+    Mutant(
+        "answers.py",
+        "if code == e.FENCED_MEMBER_EPOCH else None",
+        "if code == e.UNKNOWN_MEMBER_ID else None",
+        "before 4.2 a known member must go before it can join anew",
+    ),
+    Mutant(
+        "answers.py",
+        "(member.parked is None or member.owned)",
+        "member.parked is None",
+        "a fenced client that holds something must hear of it",
+    ),
+    Mutant(
+        "refusals.py",
+        "e.UNRELEASED_INSTANCE_ID: _inside(Then.RELEASE)",
+        "e.UNRELEASED_INSTANCE_ID: _same(e.UNRELEASED_INSTANCE_ID, Then.FATAL)",
+        "UNRELEASED_INSTANCE_ID never reaches a client",
+    ),
+    Mutant(
+        "refusals.py",
+        "_FENCED = _same(e.UNKNOWN_MEMBER_ID, Then.FENCED)",
+        "_FENCED = _same(e.FENCED_MEMBER_EPOCH, Then.FENCED)",
+        "a fenced client hears UNKNOWN_MEMBER_ID",
+    ),
+)
+
+DEADLINES = (
+    Mutant(
+        "farewell.py",
+        "if learned.member_epoch > member.epoch and not member.lost:",
+        "if False:",
+        "a proxy that lost a client to another does not leave in its name",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "if member.is_silent(due_at):",
+        "if False:",
+        "who is silent here may be heard elsewhere: its member beats rarely",
+    ),
+    Mutant(
+        "member.py",
+        "return self.heard_at + self.contract.session_timeout_ms",
+        "return self.heard_at + 45_000",
+        "a silent client is given up after its own session timeout",
+    ),
+    Mutant(
+        "member.py",
+        "session_ends_at, rebalance_by = self.session_ends_at, self.rebalance_by",
+        "session_ends_at, rebalance_by = self.session_ends_at, None",
+        "who does not rejoin within its rebalance timeout is out",
+    ),
+    Mutant(
+        "deadlines.py",
+        "return bool(member.losses or member.gains)",
+        "return bool(member.losses)",
+        "a client is asked to rejoin for new partitions too",
+    ),
+    Mutant(
+        "deadlines.py",
+        "and not member.asked and not _is_owed(member) and member.generation >= 0",
+        "and False",
+        "a rejoin whose reason has gone is called off",
+    ),
+    Mutant(
+        "speaking.py",
+        "turn.becomes(heard_at=turn.now, farewell_at=None",
+        "turn.becomes(farewell_at=None",
+        "whatever a client says keeps its session",
+    ),
+)
+
+LEAVING = (
+    Mutant(
+        "speaking.py",
+        "if event.instance_id not in (None, member.instance_id):",
+        "if False:",
+        "a request in the name of another instance is refused",
+    ),
+    Mutant(
+        "departing.py",
+        "    refuse_parked(turn, e.UNKNOWN_MEMBER_ID)\n",
+        "",
+        "a JoinGroup that is parked when its member leaves is answered",
+    ),
+    Mutant(
+        "departing.py",
+        "condemn(turn, e.FENCED_INSTANCE_ID)",
+        "vanish(turn)",
+        "a process whose instance was taken over is told so",
+    ),
+    Mutant(
+        "departing.py",
+        "turn.becomes(verdict=code)",
+        "pass",
+        "a client that is condemned hears of what, whatever it asks next",
+    ),
+    Mutant(
+        "leaving.py",
+        "leave.instance_id is not None and leave.instance_id != member.instance_id",
+        "False",
+        "LeaveGroup of another's instance is refused",
+    ),
+    Mutant(
+        "stopping.py",
+        "return turn.order(Remember(turn.member.journal_entry))",
+        "return None",
+        "a proxy that stops writes down what its clients were told",
+    ),
+    Mutant(
+        "adopting.py",
+        "phase=Phase.STABLE if journal else Phase.PREPARE_REBALANCE",
+        "phase=Phase.STABLE",
+        "a client of whom nobody knows what it was told must rejoin",
+    ),
+    Mutant(
+        "adopting.py",
+        "Standing.STABLE if event.member_epoch > 0 else Standing.JOINING",
+        "Standing.STABLE",
+        "an adopted static member that had left for a while joins again",
+    ),
+)
+
+LEARNING = (
+    Mutant(
+        "learning.py",
+        "Unseat(event.member_id, STATIC_LEAVE_EPOCH)",
+        "Unseat(event.member_id, -1)",
+        "an instance registered elsewhere is released for a while, not for good",
+    ),
+    Mutant(
+        "learning.py",
+        "settled = len(epochs) == 1 and frozenset(event.target) == turn.member.assigned",
+        "settled = len(epochs) == 1",
+        "an assignment is whole when it is the target",
+    ),
+    Mutant(
+        "learning.py",
+        "turn.becomes(rejoin_at=min(event.at, latest))",
+        "turn.becomes(rejoin_at=event.at)",
+        "no hand-over is planned beyond the client's rebalance timeout",
+    ),
+)
+
+GROUP = (
+    Mutant(
+        "group.py",
+        "return len(self.locals) > self.pacing.describe_from",
+        "return False",
+        "one description is cheaper than the heartbeats of many",
+    ),
+    Mutant(
+        "motion.py",
+        "return _stir(group, now, group.pacing.grace_ms) if was_known else group",
+        "return _stir(group, now) if was_known else group",
+        "after a leave the coordinator is not hurried",
+    ),
+    Mutant(
+        "motion.py",
+        "return _stir(group, now) if is_sign else group",
+        "return group",
+        "a sign of motion makes the whole group look closely",
+    ),
+    Mutant(
+        "handover.py",
+        "now + margin_ms) - margin_ms for beat_at in slow",
+        "now + margin_ms) for beat_at in slow",
+        "a hand-over is complete a margin before the receiver's beat",
+    ),
+    Mutant(
+        "group.py",
+        "return min(paced_ms, interval_ms) if paced_ms else interval_ms",
+        "return paced_ms",
+        "a native member is never paced slower than the coordinator wishes",
+    ),
+)
+
+BYTES = (
+    Mutant(
+        "step.py",
+        "revoked=tuple(sorted(before.owned - after.owned))",
+        "revoked=tuple(sorted(before.owned & after.owned))",
+        "a transition says what was revoked",
+    ),
+    Mutant(
+        "embedded.py",
+        "owned = _read_owned(reader) if version >= 1 and not reader.ended else frozenset()",
+        "owned = _read_owned(reader) if version >= 1 else frozenset()",
+        "kafka-go's subscription, version 1 with the body of 0, is read",
+    ),
+    Mutant(
+        "embedded.py",
+        "min(version, HIGHEST_VERSION)",
+        "HIGHEST_VERSION",
+        "an assignment is written at the member's own version",
+    ),
+    Mutant(
+        "assignors.py",
+        'return "range" if first_protocol == "range" else "uniform"',
+        'return "uniform"',
+        "a client that wants range gets range",
+    ),
+    Mutant(
+        "admission.py",
+        "protocol.name == STREAMS_ASSIGNOR",
+        "protocol.name is None",
+        "Kafka Streams is not translated",
+    ),
+    Mutant(
+        "step.py",
+        "    _check(turn)\n",
+        "",
+        "an illegal move is a mistake of ours, and is noticed",
+    ),
+)
+
+CATALOGUE = (*JOINING, *SYNCING, *BEATING, *COMMITTING, *UPSTREAM, *DEADLINES, *LEAVING, *LEARNING, *GROUP, *BYTES)

@@ -1,0 +1,27 @@
+"""One breakage: where, what is written there, what instead, and which rule that breaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Outdated(Exception):
+    """The code has moved on: the text is no longer there, or no longer just once."""
+
+
+class Mutant(NamedTuple):
+    file: str
+    old: str
+    new: str
+    breaks: str
+
+    def applied_to(self, tree: Path) -> None:
+        path = tree / "translation" / self.file
+        path.write_text(self.of(path.read_text()))
+
+    def of(self, source: str) -> str:
+        found = source.count(self.old)
+        if found != 1:
+            raise Outdated(f"translation/{self.file}: found {found} times: {self.old!r}")
+        return source.replace(self.old, self.new)

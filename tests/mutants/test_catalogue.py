@@ -1,0 +1,28 @@
+"""The catalogue keeps up with the code. (That each breakage is noticed is shown by `python -m tests.mutants`.)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.catalogue import CATALOGUE
+from tests.mutants.mutant import Mutant, Outdated
+
+TRANSLATION = Path(__file__).parents[2] / "translation"
+
+
+@pytest.mark.parametrize("mutant", CATALOGUE, ids=lambda mutant: mutant.breaks)
+def test_each_breakage_still_finds_its_place_and_is_python(mutant: Mutant) -> None:
+    compile(mutant.of((TRANSLATION / mutant.file).read_text()), mutant.file, "exec")
+
+
+def test_there_is_one_per_rule() -> None:
+    assert len(CATALOGUE) == len({mutant.breaks for mutant in CATALOGUE}) >= 25
+
+
+def test_a_text_that_is_not_there_or_twice_is_an_error() -> None:
+    mutant = Mutant("x.py", "a", "b", "nothing")
+    for source in ("", "aa"):
+        with pytest.raises(Outdated):
+            mutant.of(source)

@@ -1,0 +1,125 @@
+"""What is planted, a group for each thing, so that each can be found and nothing else.
+
+story        a run of the simulation: alice is there, bob comes and dies, carol is native
+double       b is told t:0 while a still has it                lost      upstream takes t:1, the client keeps it
+stuck        a is asked to rejoin, and never does              skew      somebody sets the proxy's clock
+back         an epoch, and a generation, go backwards          untold    a generation that no client ever synced
+commits      by a member that does not own what it commits     flapping  four joins in a minute
+moved        a client moves from one proxy to another          gone      all members left a day ago
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bench.pipeline.writer import BEGAN_NS, request, span
+from tests.pipeline.telling import Planted, spans_of, watched, write
+from translation.states import Phase, Standing
+
+Spans = list[dict[str, Any]]
+DAY_MS = 86_400_000
+TELLING_LINES = ("{broken", "{}", '{"resourceSpans":[{"resource":{"attributes":[{"key"')
+
+
+def write_all(folder: Path) -> None:
+    first = [*story(), *double(), *lost(), *stuck(), *back(), *untold(), *commits(), *flapping(), *gone(), *late()]
+    write(folder / "proxy-1.json", first)
+    write(folder / "skew.json", skew(), "skewed")
+    write(folder / "moved-1.json", moved_from(), "proxy-1")
+    write(folder / "moved-2.json", moved_to(), "proxy-2")
+    # The same again: exporters deliver at least once.
+    write(folder / "again.json", story())
+    (folder / "bad.json").write_text("".join(f"{line}\n" for line in (*TELLING_LINES, "", *incomplete())))
+
+
+def story() -> Spans:
+    story, seen = watched(foo=3)
+    alice = story.legacy("alice").joins().syncs().owns(0, 1, 2)
+    bob = story.legacy("bob", cooperative=True, assignor="cooperative-sticky").joins()
+    story.settles()
+    story.native("carol").joins()
+    story.settles()
+    bob.vanishes()
+    story.passes(60_000)
+    alice.leaves()
+    return spans_of(story, seen, "story")
+
+
+def double() -> Spans:
+    a = Planted("double", "a").joins(0, 0, 1).leaves(9_000)
+    b = Planted("double", "b").joins(5_000, 0).leaves(20_000)
+    return [*a.spans, *b.spans]
+
+
+def lost() -> Spans:
+    a = Planted("lost", "a").joins(0, 0, 1)
+    a.steps(10_000, "CoordinatorAnswered", standing=Standing.RECONCILING, assigned=(0,))
+    return a.leaves(100_000).spans
+
+
+def stuck() -> Spans:
+    a = Planted("stuck", "a").joins(0, 0)
+    a.steps(10_000, phase=Phase.PREPARE_REBALANCE, standing=Standing.RECONCILING)
+    # The traces end long after that.
+    return [*a.spans, *Planted("stuck", "b").joins(400_000, 1).spans]
+
+
+def back() -> Spans:
+    a = Planted("back", "a").joins(0, 0, epoch=7)
+    return a.steps(10_000, epoch=5).steps(11_000, epoch=8, generation=3).spans
+
+
+def untold() -> Spans:
+    a = Planted("untold", "a").joins(0, 0)
+    a.steps(10_000, phase=Phase.COMPLETING_REBALANCE, standing=Standing.STABLE, epoch=2, generation=2)
+    a.steps(11_000, epoch=3, generation=3)
+    return a.steps(12_000, phase=Phase.STABLE).spans
+
+
+def commits() -> Spans:
+    a = Planted("commits", "a").joins(0, 0).commits(1_000, 0).commits(2_000, 5).commits(3_000, 6, error_code=22)
+    return a.leaves(4_000).commits(5_000, 0).spans
+
+
+def flapping() -> Spans:
+    lives = [Planted("flapping", f"m{n}").joins(n * 15_000, 0).leaves(n * 15_000 + 5_000) for n in range(4)]
+    return [each for life in lives for each in life.spans]
+
+
+def skew() -> Spans:
+    a = Planted("skew", "a", "skewed").joins(0, 0)
+    return a.steps(10_000, skew_ms=-4_000, epoch=2).steps(20_000, skew_ms=-4_000, epoch=3).spans
+
+
+def moved_from() -> Spans:
+    return Planted("moved", "a", "proxy-1").joins(0, 0).leaves(30_000, "seen elsewhere").spans
+
+
+def moved_to() -> Spans:
+    """Adopted by the second proxy while the first has not noticed."""
+    a = Planted("moved", "a", "proxy-2")
+    there = {"phase": Phase.STABLE, "standing": Standing.STABLE, "epoch": 1, "generation": 1}
+    return a.steps(20_000, "MemberAdopted", **there, owned=(0,), assigned=(0,)).leaves(50_000).spans
+
+
+def gone() -> Spans:
+    return [*Planted("gone", "a").joins(-DAY_MS, 0).leaves(-DAY_MS + 60_000).spans]
+
+
+def late() -> Spans:
+    said = {"group_id": "late", "member_id": "native-1"}
+    return [span("ConsumerGroupHeartbeat", BEGAN_NS, BEGAN_NS + 7_000_000_000, "late", said)]
+
+
+def incomplete() -> list[str]:
+    """Spans that are JSON, and no spans."""
+    good = Planted("bad", "a").joins(0, 0).spans
+    no_time = {**good[0], "startTimeUnixNano": "soon"}
+    no_id = {**good[1], "spanId": ""}
+    no_member = {**good[2], "attributes": [each for each in good[2]["attributes"] if each["key"] != "kip848.member_id"]}
+    odd_phase = [
+        {"key": each["key"], "value": {"stringValue": "asleep"}} if each["key"] == "kip848.phase" else each
+        for each in good[2]["attributes"]
+    ]
+    return [request([each]) for each in (no_time, no_id, no_member, {**good[2], "attributes": odd_phase})]

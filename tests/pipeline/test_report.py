@@ -1,0 +1,46 @@
+"""One page, by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.drawing import Bar, histogram, palette, timeline
+from pipeline.report import Report, page, pictures
+
+SECOND = 10**9
+
+
+def test_a_bar_is_as_long_as_its_time() -> None:
+    svg = timeline([Bar("a", 0, SECOND, "x"), Bar("b", SECOND, 4 * SECOND, "y")], palette("xy"))
+    widths = [float(part.split('"')[1]) for part in svg.split("<rect ")[1:] for part in [part[part.index("width") :]]]
+    assert widths[1] == pytest.approx(3 * widths[0], abs=0.2)
+    assert "a: x for 1.000 s" in svg
+
+
+def test_names_cannot_break_out_of_a_picture() -> None:
+    assert "<script>" not in timeline([Bar("<script>", 0, 1, "<script>")], palette(["<script>"]))
+
+
+def test_no_rows_are_said_to_be_none() -> None:
+    assert timeline([], {}) == histogram([], "s") == "<p>Nothing to show.</p>"
+
+
+def test_a_histogram_counts_everything() -> None:
+    svg = histogram([0.0, 1.0, 1.0, 2.0], "s", bins=2)
+    assert "0.00 to 1.00 s: 1" in svg
+    assert "1.00 to 2.00 s: 3" in svg
+
+
+@pytest.mark.broker
+def test_the_page_answers_what_it_cost_whether_it_was_safe_and_what_is_left(spark: SparkSession, played: Path) -> None:
+    report = Report(spark, str(played / "out"))
+    html = page(report)
+    for said in ("double ownership", "safe to remove", "2 legacy members", "violations</b> were found", "deploys cost"):
+        assert said in html
+    assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "src=" not in html
+    assert len(html) < 500_000
+    assert "alice" in pictures(report, "story")["members"]

@@ -1,0 +1,170 @@
+"""The tables say what happened: a story of the simulation, to the row, and each planted fault."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from bench.pipeline.writer import BEGAN_NS
+from tests.pipeline.conftest import Rows
+from tests.pipeline.scenes import story
+
+pytestmark = pytest.mark.broker
+MS = 1_000_000
+
+
+def findings(rows: Rows, audit: str) -> list[tuple[str, str | None]]:
+    return [
+        (row.group_id, row.member_id) for row in rows("audits", f"audit = '{audit}'", "group_id, member_id, from_ns")
+    ]
+
+
+def test_every_transition_is_a_row_once_though_it_came_twice(rows: Rows) -> None:
+    assert len(rows("transitions", "group_id = 'story'")) == len(story())
+
+
+def test_times_are_kept_to_the_nanosecond(rows: Rows) -> None:
+    told = {int(span["startTimeUnixNano"]) for span in story()}
+    kept = rows("transitions", "group_id = 'story'")
+    assert {row.at_ns for row in kept} == told
+    assert any(at_ns % 1000 for at_ns in told)
+    assert all(int(row.at_time.timestamp() * 1e6) // 10 == row.at_ns // 10_000 for row in kept)
+
+
+def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> None:
+    reasons = sorted((row.reason, row.line[:8]) for row in rows("rejects"))
+    assert [reason for reason, _ in reasons] == [
+        *["not an OTLP request"] * 3,
+        "span without a time",
+        "span without an id",
+        "transition of unknown phase asleep",
+        "transition without member_id",
+    ]
+    assert ("not an OTLP request", "{broken") in reasons
+    assert all(row.origin.endswith("bad.json") for row in rows("rejects"))
+
+
+def test_the_phases_of_a_story(rows: Rows) -> None:
+    bob = rows("member_phases", "group_id = 'story' AND client_id = 'bob'", "from_ns")
+    assert [row.phase for row in bob if row.standing == "stable"] == ["completing-rebalance", "stable"] * 2
+    assert (bob[-1].phase, bob[-1].standing, bob[-1].cause) == ("absent", "leaving", "session ended")
+    assert all(first.to_ns == then.from_ns for first, then in pairwise(bob))
+
+
+def test_the_ownership_of_a_story(rows: Rows) -> None:
+    bob = rows("ownership", "group_id = 'story' AND client_id = 'bob'", "view")
+    assert [(row.view, row.partition, row.ended_by) for row in bob] == [
+        ("granted", "foo:2", "session ended"),
+        ("told", "foo:2", "session ended"),
+    ]
+    assert bob[0].from_ns < bob[1].from_ns
+    alice = rows("ownership", "group_id = 'story' AND client_id = 'alice' AND view = 'told'", "partition, from_ns")
+    assert [row.partition for row in alice] == ["foo:0"] * 4 + ["foo:1"] * 2 + ["foo:2"] * 2
+
+
+def test_the_rebalances_of_a_story(rows: Rows) -> None:
+    alice = rows("rebalances", "group_id = 'story' AND client_id = 'alice'", "from_ns")
+    assert [(row.kept, row.revoked, row.gained) for row in alice] == [
+        ([], [], ["foo:0", "foo:1", "foo:2"]),
+        (["foo:0", "foo:1"], ["foo:2"], []),
+        (["foo:0"], ["foo:1"], []),
+        (["foo:0"], [], ["foo:2"]),
+    ]
+    assert [row.is_newcomer for row in alice] == [True, False, False, False]
+    assert all(row.outcome == "stable" and row.duration_ns == row.to_ns - row.from_ns for row in alice)
+
+
+def test_what_an_eager_client_lets_go_of_lies_idle_until_it_has_it_back(rows: Rows) -> None:
+    """Alice gives up three partitions and gets two of them back 6 ms later."""
+    second = rows("rebalances", "group_id = 'story' AND client_id = 'alice'", "from_ns")[1]
+    assert second.idle_partition_ns // MS == 2 * 6
+
+
+def test_a_rebalance_that_has_not_ended_goes_on(rows: Rows) -> None:
+    (_, cycle) = rows("rebalances", "group_id = 'stuck' AND member_id = 'a'", "from_ns")
+    assert (cycle.outcome, cycle.to_ns, cycle.duration_ns) == ("goes on", None, None)
+
+
+def test_who_was_disturbed_by_an_epoch_and_who_needed_to_be(rows: Rows) -> None:
+    third = next(row for row in rows("group_changes", "group_id = 'story'", "epoch") if row.epoch == 3)
+    assert [each.split("-")[0] for each in third.disturbed] == ["alice", "bob"]
+    assert third.needed == third.disturbed
+    assert third.in_vain == []
+    (untold,) = rows("group_changes", "group_id = 'untold' AND epoch = 3")
+    assert (untold.disturbed, untold.in_vain) == (["a"], ["a"])
+
+
+def test_a_planted_double_ownership_is_found_with_both_members_and_its_time(rows: Rows) -> None:
+    (found,) = rows("audits", "audit = 'double ownership'")
+    assert (found.group_id, found.member_id, found.other_member_id, found.partition) == ("double", "b", "a", "t:0")
+    assert (found.to_ns - found.from_ns) // MS == 9_000 - 5_002
+
+
+def test_a_planted_lost_revocation_is_found(rows: Rows) -> None:
+    (found,) = rows("audits", "audit = 'lost revocation'")
+    assert (found.group_id, found.member_id, found.partition) == ("lost", "a", "t:1")
+    assert (found.from_ns - BEGAN_NS) // MS == 10_000
+
+
+def test_a_member_stuck_in_prepare_rebalance_is_found(rows: Rows) -> None:
+    assert findings(rows, "stuck in PrepareRebalance") == [("stuck", "a")]
+
+
+def test_an_epoch_and_a_generation_that_go_backwards_are_found(rows: Rows) -> None:
+    assert findings(rows, "epoch backwards") == [("back", "a")]
+    assert findings(rows, "generation backwards") == [("back", "a")]
+
+
+def test_a_generation_that_is_never_told_is_found(rows: Rows) -> None:
+    (found,) = rows("audits", "audit = 'generation never told'")
+    assert (found.group_id, found.detail) == ("untold", "generation 2")
+
+
+def test_commits_by_members_that_own_nothing_or_something_else_are_found(rows: Rows) -> None:
+    found = rows("audits", "audit = 'commit by non-owner'", "from_ns")
+    assert [((row.from_ns - BEGAN_NS) // MS, row.detail) for row in found] == [(2_000, "t:5"), (5_000, "t:0")]
+
+
+def test_a_flapping_client_is_found_under_all_its_member_ids(rows: Rows) -> None:
+    (found,) = rows("audits", "audit = 'flapping'")
+    assert (found.group_id, found.detail) == ("flapping", "app joined 4 times within 5 minutes")
+
+
+def test_a_clock_that_was_set_is_found(rows: Rows) -> None:
+    (found,) = rows("audits", "audit = 'clock step'")
+    assert (found.group_id, found.detail) == ("skew", "the clock of skewed was set by -4.000 s")
+
+
+def test_late_heartbeats_are_found_on_both_sides(rows: Rows) -> None:
+    assert [group for group, _ in findings(rows, "late heartbeat")] == ["late", "story"]
+
+
+def test_time_without_an_owner_is_found(rows: Rows) -> None:
+    unowned = rows("audits", "audit = 'unowned' AND group_id = 'flapping'", "from_ns")
+    assert [(row.to_ns - row.from_ns) // MS for row in unowned] == [10_001] * 3
+
+
+def test_a_member_that_moves_to_another_proxy_is_no_second_owner(rows: Rows) -> None:
+    """What the first proxy says after the second has adopted it is not about the client."""
+    stays = rows("member_phases", "group_id = 'moved' AND phase = 'stable'", "from_ns")
+    assert [((row.from_ns - BEGAN_NS) // MS, row.proxy) for row in stays] == [(2, "proxy-1"), (20_000, "proxy-2")]
+    (held,) = rows("ownership", "group_id = 'moved' AND view = 'told'")
+    assert ((held.from_ns - BEGAN_NS) // MS, (held.to_ns - BEGAN_NS) // MS) == (2, 50_000)
+
+
+def test_a_story_that_went_well_breaks_nothing(rows: Rows) -> None:
+    assert rows("audits", "group_id = 'story' AND severity = 'broken'") == []
+
+
+def test_a_group_that_nobody_was_seen_in_is_ready_and_one_in_use_says_by_whom(rows: Rows) -> None:
+    gone = rows("readiness", "group_id = 'gone'", "day")
+    assert [row.verdict for row in gone] == ["look first", "safe to remove"]
+    (stuck,) = rows("readiness", "group_id = 'stuck'")
+    assert (stuck.legacy, stuck.clients, stuck.verdict) == (2, ["apache-kafka-java 3.9.1"], "in use")
+    assert stuck.held_back_by == ["2 legacy members: apache-kafka-java 3.9.1", "1 rebalances that did not end"]
+
+
+def test_a_deploy_has_a_price(rows: Rows) -> None:
+    (story,) = rows("cost", "group_id = 'story'")
+    assert (story.joined, story.left, story.rebalances, story.revoked, story.in_vain) == (2, 2, 4, 2, 0)

@@ -1,0 +1,149 @@
+"""The status page in a real headless browser: Debian's chromium, by its own DevTools."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import trio
+
+from proxy.admin import serve_admin
+from proxy.logs import Log
+from proxy.pages import picture_pages
+from proxy.picture import Picture
+from tests.unit.test_picture import changed, passes
+from translation.states import Phase
+
+CHROMIUM = shutil.which("chromium")
+sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: apt install chromium")
+
+Look = Callable[[Any], Any]
+
+
+class Stage(NamedTuple):
+    picture: Picture
+    look: Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture
+async def stage(nursery: trio.Nursery) -> Stage:
+    """The page, served; `look(script, dark)` opens it in a browser of its own thread and returns what the script saw."""
+    picture = Picture()
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    url = "http://{}:{}/".format(*listeners[0].socket.getsockname())
+    nursery.start_soon(serve_admin, listeners, picture_pages(picture), Log(out=io.StringIO()))
+
+    async def look(script: Look, scheme: str = "light") -> Any:
+        return await trio.to_thread.run_sync(_look, url, script, scheme)
+
+    return Stage(picture, look)
+
+
+def _look(url: str, script: Look, scheme: str) -> Any:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 800})
+        complaints: list[str] = []
+        asked: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(url)
+        seen = script(page)
+        if "PAGE_SHOTS" in os.environ:
+            page.screenshot(path=Path(os.environ["PAGE_SHOTS"]) / f"{script.__name__}-{scheme}.png")
+        browser.close()
+        assert not [text for text in complaints if "favicon" not in text and "404" not in text]
+        assert all(address.startswith(url) for address in asked)
+        return seen
+
+
+async def test_members_and_who_holds_what_are_shown(stage: Stage) -> None:
+    stage.picture.observe(changed("alice", owned=(0, 1), assigned=(0, 1), at_ns=1))
+    stage.picture.observe(passes("bob"))
+
+    def members(page: Any) -> str:
+        page.wait_for_selector("#members tr >> nth=1")
+        return str(page.inner_text("#members"))
+
+    text = await stage.look(members)
+    assert "clicks 0 1" in text
+    assert "librdkafka 1.9.2" in text
+    assert "a rule lets it pass" in text
+
+
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")])
+async def test_it_is_light_by_day_and_dark_by_night(stage: Stage, scheme: str, paper: str) -> None:
+    def colour(page: Any) -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    assert await stage.look(colour, scheme) == paper
+
+
+async def test_a_change_shows_without_reloading(stage: Stage) -> None:
+    stage.picture.observe(changed("alice"))
+
+    def live(page: Any) -> None:
+        page.wait_for_selector("#members tr")
+        trio.from_thread.run_sync(stage.picture.observe, changed("alice", phase=Phase.PREPARE_REBALANCE))
+        page.wait_for_selector("#members td.prepare-rebalance")
+        trio.from_thread.run_sync(stage.picture.observe, changed("alice", phase=Phase.ABSENT))
+        page.wait_for_selector("#members tr", state="detached")
+
+    await stage.look(live)
+
+
+async def test_the_keyboard_searches_and_walks_the_groups(stage: Stage) -> None:
+    for group in ("orders", "payments"):
+        stage.picture.observe(changed(f"of-{group}", group=group))
+
+    def keys(page: Any) -> None:
+        page.wait_for_selector("#members tr:has-text('of-orders')")
+        page.keyboard.press("ArrowDown")
+        page.wait_for_selector("#members tr:has-text('of-payments')")
+        page.keyboard.press("/")
+        page.keyboard.type("of-ord")
+        page.wait_for_selector("#members tr:has-text('of-orders')")
+        assert page.locator("#groups button").count() == 1
+        page.keyboard.press("Escape")
+        page.wait_for_function("document.querySelectorAll('#groups button').length === 2")
+
+    await stage.look(keys)
+
+
+async def test_a_thousand_members_are_drawn_and_one_change_redraws_one_row(stage: Stage) -> None:
+    now = time.time_ns()
+    for n in range(1000):
+        stage.picture.observe(
+            changed(f"member-{n:04}", owned=(n,), assigned=(n,), at_ns=now - (1000 - n) * 100_000_000)
+        )
+
+    def thousand(page: Any) -> int:
+        page.wait_for_function("document.querySelectorAll('#members tr').length === 1000")
+        page.evaluate(
+            "new MutationObserver(all => window.redrawn = new Set(all.map(m => m.target)).size)"
+            ".observe(document.getElementById('members'), {childList: true, subtree: true})"
+        )
+        trio.from_thread.run_sync(stage.picture.observe, changed("member-0500", phase=Phase.PREPARE_REBALANCE))
+        page.wait_for_selector("#members td.prepare-rebalance")
+        return int(page.evaluate("window.redrawn"))
+
+    assert await stage.look(thousand) == 1
+
+
+async def test_names_are_shown_as_text_whatever_they_hold(stage: Stage) -> None:
+    stage.picture.observe(changed("<img src=x onerror=document.title='taken'>", group="<b>bold</b>"))
+
+    def harmless(page: Any) -> str:
+        page.wait_for_selector("#members tr")
+        assert page.locator("#members img, #groups b").count() == 0
+        return str(page.title())
+
+    assert await stage.look(harmless) == "kip848-proxy"

@@ -1,0 +1,171 @@
+"""Which way a client comes in, and what stands there: names on one port, IPv6, seeds of which some are dead, a full house."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, Producer
+
+from kafka_protocol import messages as m
+from tests.kafka import Cluster
+from tests.kafka.certificates import Certificates
+from tests.kafka.jars import client_jars
+from tests.kafka.ports import free_ports
+from tests.kafka.wire import exchange
+from tests.proxy.running import Running, remote_ports
+
+pytestmark = pytest.mark.broker
+
+API_VERSIONS, METADATA = 18, 3
+ROUNDTRIP = Path(__file__).parent / "clients" / "Roundtrip.java"
+CLIENT_SECONDS = 90
+
+
+def produced(bootstrap: str, topic: str) -> KafkaError | None:
+    told: list[KafkaError | None] = []
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 15_000})
+    producer.produce(topic, b"value", on_delivery=lambda error, _: told.append(error))
+    producer.flush(20)
+    assert told, "nothing was heard of the message"
+    return told[0]
+
+
+def consumed(bootstrap: str, topic: str) -> list[bytes | None]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    try:
+        return [message.value() for message in consumer.consume(1, 15)]
+    finally:
+        consumer.close()
+
+
+# ------------------------------------------------------------------------------------------------------------- names
+
+
+def java_that_knows(names: Path, config: Path) -> list[str]:
+    """Its resolver can be given a file of hosts; those of other libraries ask the machine's."""
+    properties = [f"-Djdk.net.hosts.file={names}", f"-Dclient.config={config}"]
+    return ["java", *properties, "-cp", f"{client_jars('4.4.0')}/*", str(ROUNDTRIP)]
+
+
+def test_a_library_reaches_three_brokers_by_name_on_one_port(kafka3: Cluster, tmp_path: Path) -> None:
+    kafka3.create_topic("by-name", partitions=3, replication=3)
+    names = ["kafka.example", *(f"broker-{node}.kafka.example" for node in kafka3.nodes)]
+    (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {name}\n" for name in names))
+    own = Certificates()
+    shown = own.issue("proxy", *names)
+    (tmp_path / "client").write_text(
+        f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={own.authority}\n"
+    )
+    (tmp_path / "proxy.toml").write_text(
+        f'[client_tls]\ncertificate_file = "{shown}"\nprivate_key_file = "{shown}"\n'
+        '[sni]\nbroker_pattern = "broker-{node}.kafka.example"\nbootstrap_name = "kafka.example"\n'
+    )
+    with Running(kafka3.bootstrap, "--config", str(tmp_path / "proxy.toml")) as proxy:
+        proxy.ready()
+        command = java_that_knows(tmp_path / "hosts", tmp_path / "client")
+        dialled, said = watched([*command, f"kafka.example:{proxy.base}", "by-name", "by-name-group"])
+        assert "OK consumed=100 committed=100" in said, said[-3_000:]
+        assert dialled == {proxy.base}
+        assert proxy.disconnects("client_tls_failed") == 0
+
+
+def watched(command: list[str]) -> tuple[set[int], str]:
+    """The ports that a client was seen connected to, and what it said."""
+    dialled: set[int] = set()
+    deadline = time.monotonic() + CLIENT_SECONDS
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            while process.poll() is None and time.monotonic() < deadline:
+                # Between two looks it may close something, or end.
+                with contextlib.suppress(OSError):
+                    dialled |= set(remote_ports(process.pid))
+                time.sleep(0.1)
+        finally:
+            process.kill()
+        return dialled, process.communicate()[0]
+
+
+# -------------------------------------------------------------------------------------------------------------- IPv6
+
+
+@pytest.fixture(scope="module")
+def kafka_ipv6() -> Iterator[Cluster]:
+    with Cluster.start(host="[::1]") as cluster:
+        yield cluster
+
+
+def test_clients_and_brokers_may_both_be_on_ipv6(kafka_ipv6: Cluster) -> None:
+    kafka_ipv6.create_topic("ipv6")
+    with Running(kafka_ipv6.bootstrap, host="[::1]") as proxy:
+        proxy.ready()
+        with proxy.connect() as sock:
+            brokers = exchange(sock, METADATA, 12, m.MetadataRequest(topics=[])).brokers
+        assert [(broker.host, broker.port) for broker in brokers] == [("::1", proxy.port_of(1))]
+        assert produced(proxy.bootstrap, "ipv6") is None
+        assert consumed(proxy.bootstrap, "ipv6") == [b"value"]
+
+
+def test_the_proxy_joins_clients_on_ipv4_to_brokers_on_ipv6(kafka_ipv6: Cluster) -> None:
+    kafka_ipv6.create_topic("ipv4-to-ipv6")
+    with Running(kafka_ipv6.bootstrap) as proxy:
+        assert produced(proxy.ready().bootstrap, "ipv4-to-ipv6") is None
+
+
+# ------------------------------------------------------------------------------------------------------------- seeds
+
+
+def test_one_live_seed_among_dead_ones_is_enough(kafka: Cluster) -> None:
+    kafka.create_topic("seeds")
+    first, last = free_ports(2)
+    with Running(f"127.0.0.1:{first},{kafka.bootstrap},127.0.0.1:{last}") as proxy:
+        assert produced(proxy.ready().bootstrap, "seeds") is None
+        assert proxy.metric("upstream_connect_failures_total") > 0
+        assert proxy.disconnects("broker_unreachable") == 0
+
+
+def test_a_seed_that_dies_is_replaced_by_a_broker_that_was_no_seed(kafka3: Cluster) -> None:
+    kafka3.create_topic("lost-seed", partitions=1, replication=3)
+    with Running(kafka3.nodes[1].address) as proxy:
+        proxy.ready()
+        kafka3.kill(1)
+        try:
+            with proxy.connect() as sock:
+                answer = exchange(sock, METADATA, 12, m.MetadataRequest(topics=[]))
+            assert {broker.node_id for broker in answer.brokers} >= {2, 3}
+            assert produced(proxy.bootstrap, "lost-seed") is None
+        finally:
+            kafka3.start_node(1)
+
+
+# ------------------------------------------------------------------------------------------------------------ limits
+
+
+def answered(proxy: Running) -> bool:
+    """A newcomer is let in, and then leaves."""
+    with proxy.connect() as sock:
+        try:
+            return bool(exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0)
+        except (ConnectionError, EOFError):
+            return False
+
+
+def test_no_more_connections_than_allowed_and_those_that_are_go_on(kafka: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "proxy.toml").write_text("[limits]\nmax_connections = 2\n")
+    with Running(kafka.bootstrap, "--config", str(tmp_path / "proxy.toml")) as proxy:
+        proxy.ready()
+        with proxy.connect() as first:
+            second = proxy.connect(1)
+            for sock in (first, second):
+                assert exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
+            assert not answered(proxy)
+            assert proxy.disconnects("too_many_connections") == 1
+            for sock in (first, second):
+                assert exchange(sock, METADATA, 1, m.MetadataRequest(topics=[])).brokers
+            second.close()
+            proxy.wait_for(lambda: answered(proxy), "there is room again")

@@ -1,0 +1,199 @@
+"""Spans leave by file and by wire, as OTLP has it; what cannot leave is counted, and nobody waits for it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from google.protobuf import json_format
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from proxy.exporting import CannotExport, Export, Exporting
+from proxy.trace_settings import Traces as Settings
+from proxy.traces import Traces
+from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
+from tests.proxy.traces.telling import Told
+from translation.transition import Transition
+
+
+def walked(exporting: Exporting, seed: int = 7) -> Told:
+    traces = Traces(exporting.tracer)
+    walker = Told(seed, traces.observe)
+    for _ in walker.walk():
+        pass
+    traces.close(walker.at_ns())
+    assert traces.mistakes == 0
+    return walker
+
+
+def exported(settings: Settings, seed: int = 7) -> Told:
+    exporting = Exporting(settings, "proxy-1", "1.2.3")
+    walker = walked(exporting, seed)
+    exporting.close()
+    return walker
+
+
+def parsed(line: str) -> ExportTraceServiceRequest:
+    """By protobuf itself: OTLP differs from its mapping in the ids alone, which are hexadecimal there and base64 here."""
+
+    def as_protobuf(value: object) -> object:
+        if isinstance(value, dict):
+            return {
+                key: base64.b64encode(bytes.fromhex(each)).decode() if key in IDS else as_protobuf(each)
+                for key, each in value.items()
+            }
+        return [as_protobuf(each) for each in value] if isinstance(value, list) else value
+
+    return json_format.ParseDict(as_protobuf(json.loads(line)), ExportTraceServiceRequest())
+
+
+IDS = {"traceId", "spanId", "parentSpanId"}
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+
+def test_each_line_of_the_file_is_one_request_as_the_collector_writes_it(tmp_path: Path) -> None:
+    walker = exported(Settings(file=str(tmp_path / "traces.json")))
+    requests = [parsed(line) for line in (tmp_path / "traces.json").read_text().splitlines()]
+    told = [span for span in spans_of(requests) if span.name == "transition"]
+    assert [span.start_time_unix_nano for span in told] == [changed.at_ns for changed in walker.changes]
+    resource = {each.key: each.value.string_value for each in requests[0].resource_spans[0].resource.attributes}
+    assert resource["service.name"] == "kip848-proxy"
+    assert resource["service.instance.id"] == "proxy-1"
+
+
+def test_the_file_says_what_the_wire_says(tmp_path: Path) -> None:
+    with http_receiver() as (endpoint, received):
+        exported(Settings(file=str(tmp_path / "traces.json"), otlp_endpoint=endpoint))
+    written = spans_of([parsed(line) for line in (tmp_path / "traces.json").read_text().splitlines()])
+    assert written == spans_of(received)
+
+
+def test_a_transition_carries_every_field_of_the_record_that_says_something(tmp_path: Path) -> None:
+    walker = exported(Settings(file=str(tmp_path / "traces.json")))
+    spans = spans_of([parsed(line) for line in (tmp_path / "traces.json").read_text().splitlines()])
+    told = [{each.key for each in span.attributes} for span in spans if span.name == "transition"]
+    for changed, keys in zip(walker.changes, told, strict=True):
+        said = {name: getattr(changed.transition, name) for name in fields()}
+        expected = {f"kip848.{name}" for name, value in said.items() if value is not None and value != ()}
+        assert {key for key in keys if key.removeprefix("kip848.") in fields()} == expected
+
+
+def fields() -> set[str]:
+    return {field.name for field in msgspec.structs.fields(Transition)}
+
+
+def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path) -> None:
+    settings = Settings(file=str(tmp_path / "traces.json"), file_max_bytes=20_000, file_count=3, export_interval_ms=1)
+    exporting = Exporting(settings, "proxy-1", "1.2.3")
+    for seed in range(12):
+        walked(exporting, seed)
+        exporting.flush()
+    exporting.close()
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 3
+    assert files[-1].name == "traces.json"
+    assert all(name.startswith("traces-20") for name in (file.name for file in files[:2]))
+    assert all(spans_of([parsed(line)]) for file in files for line in file.read_text().splitlines())
+
+
+def test_a_file_that_cannot_be_written_is_refused_at_the_start_with_its_setting(tmp_path: Path) -> None:
+    with pytest.raises(CannotExport, match=r"traces\.file: .* cannot be written"):
+        Exporting(Settings(file=str(tmp_path)), "proxy-1", "1.2.3")
+
+
+# --- the wire ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_a_collector_receives_every_span(protocol: str) -> None:
+    receiver = http_receiver if protocol == "http" else grpc_receiver
+    with receiver() as (endpoint, received):
+        walker = exported(Settings(otlp_endpoint=endpoint, otlp_protocol=protocol))  # type: ignore[arg-type]
+    told = [span.start_time_unix_nano for span in spans_of(received) if span.name == "transition"]
+    assert told == [changed.at_ns for changed in walker.changes]
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_a_dead_collector_is_counted_and_costs_no_translation(protocol: str) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        settings = Settings(otlp_endpoint=endpoint, otlp_protocol=protocol, otlp_timeout_ms=200)  # type: ignore[arg-type]
+        exporting = Exporting(settings, "proxy-1", "1.2.3")
+        walked(exporting)
+        exporting.close()
+    (export,) = exporting.exports
+    assert export.exported == 0
+    assert export.failed == export.accepted > 0
+
+
+def test_an_address_that_is_none_is_refused_at_the_start_with_its_setting() -> None:
+    with pytest.raises(CannotExport, match=r"traces\.otlp_endpoint: 'collector:4317' is no http://HOST:PORT"):
+        Exporting(Settings(otlp_endpoint="collector:4317"), "proxy-1", "1.2.3")
+
+
+class Stuck(SpanExporter):
+    """Takes one batch, and does not come back until it is let go."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.let_go = threading.Event()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.entered.set()
+        self.let_go.wait()
+        return SpanExportResult.SUCCESS
+
+
+def test_what_finds_no_room_is_dropped_and_counted() -> None:
+    exporting = Exporting(Settings(), "proxy-1", "1.2.3")
+    stuck = Stuck()
+    export = Export("stuck", stuck, queue_spans=10, interval_ms=1)
+    exporting.tracer.span_processor.add_span_processor(export)  # type: ignore[attr-defined]
+    exporting.tracer.start_span("taken").end()
+    stuck.entered.wait()
+    for _ in range(25):
+        exporting.tracer.start_span("more").end()
+    assert (export.accepted, export.waiting, export.dropped) == (11, 10, 15)
+    stuck.let_go.set()
+    exporting.close()
+    assert (export.exported, export.waiting) == (11, 0)
+
+
+# --- sampling ------------------------------------------------------------------------------------------------------
+
+
+def kept(ratio: float, members: Sequence[str]) -> set[str]:
+    with http_receiver() as (endpoint, received):
+        exporting = Exporting(Settings(otlp_endpoint=endpoint, sampling_ratio=ratio), "proxy-1", "1.2.3")
+        for member in members:
+            who = {"kip848.group_id": "g", "kip848.member_id": member}
+            for _ in range(2):
+                exporting.tracer.start_span("rebalance", attributes=who).end()
+        exporting.close()
+    seen = [each.value.string_value for span in spans_of(received) for each in span.attributes if each.key == who_key()]
+    assert all(seen.count(member) == 2 for member in seen), "a member's history has a hole"
+    return set(seen)
+
+
+def who_key() -> str:
+    return "kip848.member_id"
+
+
+def test_a_member_is_sampled_always_or_never() -> None:
+    members = [f"m{number}" for number in range(400)]
+    half = kept(0.5, members)
+    assert 140 < len(half) < 260
+    assert half == kept(0.5, members)
+    assert kept(0.0, members[:20]) == set()
+    assert kept(1.0, members[:20]) == set(members[:20])

@@ -1,0 +1,256 @@
+"""What a trace looks like: members played by hand, and the tree of spans that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opentelemetry.sdk.trace import ReadableSpan
+
+import translation.events as ev
+from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, RequestAnswered, RequestArrived
+from tests.proxy.traces.telling import CLIENT, Told, Traced
+from tests.translation.playbook import LEARNED, RULES, beats, granted, joins, leaves, refused, syncs, target, tps
+from translation import Member
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.states import Phase, Standing
+from translation.transition import Transition
+
+DONE = ev.DeadlinePassed()
+# Of an old client: it has no id yet, and is not sent back for one.
+NEWCOMER = joins(1, "", version=3, fresh_id="m")
+
+
+class Played(Told):
+    """Events by hand, instead of by chance."""
+
+    def __init__(self, traced: Traced) -> None:
+        super().__init__(0, traced.traces.observe)
+        self.instance_id = None
+        self.member = Member(group_id="g", rules=RULES)
+
+    def hears(self, *events: ev.AnyEvent, ms: int = 10) -> Played:
+        for event in events:
+            self.now += ms
+            self.take(event)
+        return self
+
+
+def played(*events: ev.AnyEvent) -> tuple[Played, Traced]:
+    traced = Traced()
+    return Played(traced).hears(*events), traced
+
+
+JOINED = (NEWCOMER, granted(2, [0, 1]), LEARNED, target(2, [0, 1]), syncs(2))
+
+
+def tree(spans: Iterable[ReadableSpan]) -> list[str]:
+    """One line a span, in the order of their beginnings, children below their parents."""
+    ordered = sorted(spans, key=lambda span: (span.start_time, -span.end_time))
+
+    def below(parent: int | None, indent: str) -> list[str]:
+        lines = []
+        for span in ordered:
+            if (span.parent.span_id if span.parent is not None else None) == parent:
+                mark = "!" if span.status.status_code.name == "ERROR" else ""
+                lines += [f"{indent}{span.name}{mark}", *below(span.context.span_id, indent + "  ")]
+        return lines
+
+    return below(None, "")
+
+
+def test_a_newcomers_trace_begins_with_its_join_group_and_ends_when_it_has_its_partitions() -> None:
+    _, traced = played(*JOINED)
+    assert tree(traced.spans) == [
+        "rebalance",
+        "  JoinGroup",
+        "    ConsumerGroupHeartbeat",
+        "  CompletingRebalance",
+        "  transition",
+        "  transition",
+        "  transition",
+        "  SyncGroup",
+        "  transition",
+    ]
+    root = traced.spans[-1]
+    assert root.attributes["kip848.outcome"] == "stable"
+    assert root.attributes["kip848.gained"] == ("apples:0", "apples:1")
+    assert root.attributes["messaging.consumer.group.name"] == "g"
+    assert root.attributes["kip848.client_software"] == "librdkafka"
+
+
+def test_a_quiet_heartbeat_is_not_traced() -> None:
+    play, traced = played(*JOINED)
+    before = len(traced.spans)
+    play.hears(beats(3), DONE, ms=4_000).hears(granted(2))
+    assert len(traced.spans) == before
+
+
+def test_news_for_a_member_begin_a_trace_with_the_heartbeat_that_brought_them() -> None:
+    play, traced = played(*JOINED)
+    before = len(traced.spans)
+    play.hears(DONE, ms=4_000).hears(granted(3, [0]), DONE).hears(joins(4, "m", owned=[0]), ms=400)
+    play.hears(granted(3, [0]), target(3, [0]), syncs(5, 3))
+    assert [line for line in tree(traced.spans[before:]) if line.strip() != "transition"] == [
+        "rebalance",
+        "  ConsumerGroupHeartbeat",
+        "  PrepareRebalance",
+        "  JoinGroup",
+        "    ConsumerGroupHeartbeat",
+        "  CompletingRebalance",
+        "  SyncGroup",
+    ]
+    assert traced.spans[-1].attributes["kip848.revoked"] == ("apples:1",)
+
+
+def test_a_member_that_is_stuck_can_be_seen_while_it_is_stuck() -> None:
+    _, traced = played(NEWCOMER)
+    assert [span.name for span in traced.spans] == ["transition"]
+    assert traced.spans[0].attributes["kip848.standing"] == "joining"
+
+
+def test_a_leave_is_a_trace_with_the_heartbeat_it_became() -> None:
+    play, traced = played(*JOINED)
+    before = len(traced.spans)
+    play.hears(leaves(9), granted(-1))
+    shown = tree(traced.spans[before:])
+    assert shown[0] == "rebalance"
+    assert shown[1] == "  LeaveGroup"
+    assert any(line.strip() == "ConsumerGroupHeartbeat" for line in shown)
+    assert traced.spans[-1].attributes["kip848.outcome"] == "absent"
+
+
+def test_a_refusal_is_an_error_on_the_heartbeat_the_request_and_the_rebalance() -> None:
+    play, traced = played(NEWCOMER, refused(30))
+    traced.traces.close(play.at_ns())
+    failed = {span.name: span.attributes["error.type"] for span in traced.spans if "error.type" in span.attributes}
+    assert failed["ConsumerGroupHeartbeat"] == "GROUP_AUTHORIZATION_FAILED"
+    assert failed["JoinGroup"] == "GROUP_AUTHORIZATION_FAILED"
+    assert tree(traced.spans)[0] == "rebalance!"
+
+
+def test_an_epoch_that_moves_in_silence_is_a_trace_of_its_own() -> None:
+    play, traced = played(*JOINED)
+    before = len(traced.spans)
+    play.hears(DONE, ms=4_000).hears(granted(7))
+    assert tree(traced.spans[before:]) == ["ConsumerGroupHeartbeat", "  transition"]
+
+
+# --- by observations alone -----------------------------------------------------------------------------------------
+
+
+def moved(
+    member: str, at_ns: int, before: tuple[Phase, Standing], after: tuple[Phase, Standing], **more: int
+) -> Changed:
+    epochs = {"epoch_before": 6, "epoch": 6} | more
+    transition = Transition(
+        group_id="g",
+        member_id=member,
+        instance_id=None,
+        client_id="c",
+        at=0,
+        cause="told",
+        phase_before=before[0],
+        phase=after[0],
+        standing_before=before[1],
+        standing=after[1],
+        generation_before=6,
+        generation=6,
+        owned=tps(0),
+        **epochs,
+    )
+    return Changed(at_ns=at_ns, transition=transition, names={}, client=CLIENT)
+
+
+REST = (Phase.STABLE, Standing.STABLE)
+ASKED = (Phase.PREPARE_REBALANCE, Standing.RECONCILING)
+
+
+def observed(*observations: object) -> Traced:
+    traced = Traced()
+    for observation in observations:
+        traced.traces.observe(observation)  # type: ignore[arg-type]
+    return traced
+
+
+def arrived(number: int, at_ns: int, api: str = "Heartbeat", member: str = "a") -> RequestArrived:
+    return RequestArrived(
+        number=number,
+        at_ns=at_ns,
+        group_id="g",
+        member_id=member,
+        instance_id=None,
+        api=api,
+        version=4,
+        client=CLIENT,
+    )
+
+
+def test_members_of_one_group_change_link_to_the_first_of_them() -> None:
+    traced = observed(
+        moved("a", 10, REST, ASKED, epoch=7),
+        moved("b", 20, REST, ASKED, epoch=7),
+        moved("b", 30, ASKED, REST, epoch_before=7, epoch=7),
+        moved("a", 40, ASKED, REST, epoch_before=7, epoch=7),
+    )
+    b, a = (span for span in traced.spans if span.name == "rebalance")
+    assert [link.context.trace_id for link in b.links] == [a.context.trace_id]
+    assert not a.links
+
+
+def test_a_held_heartbeat_that_tells_of_the_rebalance_is_in_it_and_does_not_stretch_it() -> None:
+    traced = observed(
+        moved("a", 5, (Phase.ABSENT, Standing.ABSENT), REST),
+        arrived(1, 100),
+        RequestAnswered(number=1, at_ns=3_000, error_code=27),
+        moved("a", 3_010, REST, ASKED),
+        moved("a", 4_000, ASKED, REST),
+    )
+    beat, root = (span for span in traced.spans if span.name in ("Heartbeat", "rebalance"))
+    assert (root.start_time, root.end_time) == (3_000, 4_000)
+    assert (beat.start_time, beat.end_time, beat.attributes["kip848.arrived_ns"]) == (3_000, 3_000, 100)
+    assert beat.status.is_unset
+
+
+def test_a_rebalance_ends_whoever_still_waits() -> None:
+    traced = observed(
+        moved("a", 10, REST, ASKED),
+        arrived(1, 20, "OffsetCommit"),
+        moved("a", 30, ASKED, REST),
+        RequestAnswered(number=1, at_ns=40, error_code=0),
+    )
+    commit = next(span for span in traced.spans if span.name == "OffsetCommit")
+    assert (commit.end_time, commit.attributes["kip848.still_open"]) == (30, 1)
+
+
+def test_a_member_that_the_host_dropped_does_not_leave_its_trace_open() -> None:
+    traced = observed(moved("a", 10, REST, ASKED), moved("a", 50, (Phase.ABSENT, Standing.ABSENT), REST))
+    root = next(span for span in traced.spans if span.name == "rebalance")
+    assert (root.end_time, root.attributes["kip848.outcome"]) == (10, "lost")
+
+
+def test_what_fails_at_rest_is_traced_alone() -> None:
+    beat = GroupHeartbeat(group_id="g", member_id="a", member_epoch=6)
+    refusal = GroupHeartbeatAnswer(error_code=16)
+    traced = observed(
+        moved("a", 5, (Phase.ABSENT, Standing.ABSENT), REST),
+        HeartbeatSent(serial=1, at_ns=10, heartbeat=beat),
+        HeartbeatAnswered(serial=1, at_ns=20, answer=refusal),
+        arrived(1, 30),
+        RequestAnswered(number=1, at_ns=40, error_code=25),
+        arrived(2, 50),
+        arrived(3, 60, "JoinGroup", member="nobody"),
+        RequestAnswered(number=3, at_ns=70, error_code=25),
+    )
+    assert tree(traced.spans) == ["transition", "ConsumerGroupHeartbeat!", "Heartbeat!", "JoinGroup!"]
+    assert [span.attributes.get("error.type") for span in traced.spans][1:] == [
+        "NOT_COORDINATOR",
+        "UNKNOWN_MEMBER_ID",
+        "UNKNOWN_MEMBER_ID",
+    ]
+
+
+def test_when_the_proxy_stops_open_rebalances_end_unfinished() -> None:
+    traced = observed(moved("a", 10, REST, ASKED))
+    traced.traces.close(99)
+    root = traced.spans[-1]
+    assert (root.end_time, root.attributes["kip848.outcome"]) == (99, "unfinished")

@@ -1,0 +1,59 @@
+"""What clients do when they are refused or cut off: some keep their id, some drop it, some begin a new life. Whatever it is,
+the group comes to rest, and nobody is left behind in it.
+"""
+
+from __future__ import annotations
+
+from simulation.errors import Error
+from simulation.story import Story
+from tests.simulation.stories.by_hand import ByHand
+
+
+def refused_for_its_generation() -> tuple[Story, ByHand]:
+    story = Story(foo=4)
+    member = ByHand(story, "member", session_timeout_ms=6_000).enters()
+    assert member.beats(generation=99) is Error.ILLEGAL_GENERATION
+    return story, member
+
+
+def test_java_librdkafka_and_kafkajs_keep_their_id_after_illegal_generation() -> None:
+    story, member = refused_for_its_generation()
+    member_id, member.generation = member.member_id, -1
+    assert member.joins().member_id == member_id
+    member.syncs()
+    member.owns(0, 1, 2, 3)
+    assert len(story.world.group.members) == 1
+
+
+def test_sarama_and_aiokafka_drop_their_id_after_illegal_generation_and_their_old_self_fades() -> None:
+    story, member = refused_for_its_generation()
+    member.member_id, member.generation = "", -1
+    member.enters()
+    member.goes_along()
+    assert len(story.world.group.members) == 1
+    member.owns(0, 1, 2, 3)
+
+
+def test_kafkajs_restarts_when_it_crashes_in_a_join_and_comes_back_as_somebody_new() -> None:
+    story = Story(foo=4)
+    kafkajs = story.legacy("kafkajs", assignor="RoundRobinAssigner", session_timeout_ms=30_000).joins().syncs()
+    kafkajs.vanishes()
+    story.passes(5_000)
+    kafkajs.joins()
+    story.settles()
+    kafkajs.owns(0, 1, 2, 3)
+
+
+def test_a_client_that_loses_its_socket_while_its_join_is_parked_asks_again_on_another() -> None:
+    story = Story(foo=4)
+    story.native("slow", revoke_ms=2_000).joins()
+    story.settles()
+    member = ByHand(story, "member")
+    member.joins()
+    first = member.asks_to_join()
+    story.until(lambda: member.stands, "it is a member")
+    member.loses_its_sockets()
+    assert member.joins().error_code == Error.NONE
+    assert first == []
+    member.syncs()
+    member.goes_along()

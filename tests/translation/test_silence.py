@@ -1,0 +1,145 @@
+"""A silent client may be at another proxy; an adopted one may still have a proxy that does not know; a leave wants quiet."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import (
+    LEARNED,
+    NOW,
+    Is,
+    Playbook,
+    after,
+    beat,
+    beats,
+    commits,
+    granted,
+    joins,
+    stable,
+    target,
+    tps,
+    wait,
+)
+from tests.translation.test_losing import CAUTIOUS, adopted
+from translation import Member
+from translation import errors as e
+from translation.actions import AnswerHeartbeat, SendCommit
+from translation.events import BeatWanted, CommitAnswered, LullWanted, MotionSeen
+
+# --- silence -------------------------------------------------------------------------------------------------------
+
+
+def rhythmic(**fields: object) -> Member:
+    """Beats every three seconds, so after six it may be anywhere."""
+    return msgspec.structs.replace(stable(), beat_ms=3_000, beat_seen_at=NOW, **fields)
+
+
+def test_the_member_of_a_silent_client_beats_rarely_and_only_to_keep_its_place() -> None:
+    play = Playbook(rhythmic(heartbeat_at=NOW + 6_000), NOW)
+    play >> wait(14_999)
+    play >> wait(1) << beat(2)
+    play >> granted(2)
+    play >> wait(1) >> MotionSeen(until=NOW + 60_000) >> BeatWanted()
+    play >> wait(14_998)
+    assert play >> wait(1) << beat(2)
+
+
+def test_a_client_that_speaks_in_time_is_not_silent() -> None:
+    play = after(Playbook(rhythmic(heartbeat_at=NOW + 8_000), NOW), wait(5_999), beats())
+    assert play >> wait(2_001) << beat(2)
+
+
+def test_nothing_is_let_go_of_in_the_name_of_a_silent_client() -> None:
+    """Another proxy may have told it what we never did."""
+    silent = rhythmic(heartbeat_at=NOW + 15_000, lost=True, assigned=frozenset(tps(0, 1, 2)), rejoin_at=NOW + 90_000)
+    play = Playbook(silent, NOW)
+    play >> wait(15_000) << beat(2, owned=[0, 1, 2])
+    play >> granted(2, [0, 1]) << Is("stable/stable E2 g2")
+    play >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1])
+    assert play
+
+
+def test_a_client_that_comes_back_from_silence_says_and_hears_all_for_a_session() -> None:
+    play = Playbook(rhythmic(heartbeat_at=None), NOW) >> wait(20_000)
+    play >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1])
+    play >> granted(2, [0, 1])
+    play >> wait(2_000)
+    play >> beats() << AnswerHeartbeat(3)
+    play >> wait(3_000) << beat(2, owned=[0, 1])
+    late = msgspec.structs.replace(play.member, in_flight=None, lost=False, heartbeat_at=NOW + 125_000)
+    late = msgspec.structs.replace(late, heard_at=NOW + 119_999)
+    assert after(Playbook(late, NOW + 120_000), beats()) >> wait(5_000) << beat(2)
+
+
+def test_a_member_without_a_farewell_leaves_without_asking() -> None:
+    play = Playbook(stable(), NOW)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    assert play >> wait(100_000) << beat(-1)
+
+
+def test_a_client_heard_just_now_that_misses_its_rebalance_timeout_needs_no_farewell() -> None:
+    play = after(Playbook(stable(rules=CAUTIOUS), NOW), wait(10_000), granted(2, [0]))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(30_000), beats())
+    after(play, granted(2, [0]), wait(10_000), beats(), wait(19_999))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None, in_flight=None)
+    assert play >> wait(1) << beat(-1)
+
+
+def test_a_description_of_a_member_that_is_not_in_farewell_ends_nothing() -> None:
+    play = Playbook(stable(rules=CAUTIOUS), NOW) >> target(3) << Is("stable/stable E2 g2")
+    assert play
+
+
+def test_a_client_that_speaks_in_its_farewell_after_its_rebalance_timeout_is_out() -> None:
+    play = after(Playbook(stable(rules=CAUTIOUS), NOW), wait(10_000), granted(2, [0]))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(60_400))
+    play >> beats() << AnswerHeartbeat(3, e.UNKNOWN_MEMBER_ID) << beat(-1)
+    assert play.transitions[-1].cause == "rebalance timeout"
+
+
+# --- shared --------------------------------------------------------------------------------------------------------
+
+
+def test_an_adopted_member_says_all_until_the_proxy_that_had_it_must_have_missed_its_client() -> None:
+    """That one may have been told of an assignment, or an epoch, that was meant for us."""
+    play = after(Playbook(), adopted(), granted(9, [0, 1]), LEARNED, wait(4_999), beats(3, 7))
+    play >> wait(1) << beat(9, owned=[0, 1])
+    after(play, granted(9, [0, 1]), wait(4_500), beats(3, 7))
+    play >> wait(500) << beat(9, owned=[0, 1])
+    late = msgspec.structs.replace(play.member, in_flight=None, lost=False, heartbeat_at=49_000, heard_at=44_999)
+    assert after(Playbook(late, 45_000), beats(3, 7)) >> wait(4_000) << beat(9)
+
+
+def test_a_client_that_is_back_with_a_later_generation_has_been_told_things_elsewhere_and_must_rejoin() -> None:
+    play = Playbook(rhythmic(heartbeat_at=None), NOW) >> wait(20_000)
+    play >> commits(5, 7, [0]) << SendCommit(5, 2) << beat(2) << Is("prepare-rebalance/stable E2 g-1")
+    play >> beats(6, 7) << AnswerHeartbeat(6, e.REBALANCE_IN_PROGRESS)
+    after(play, granted(2))
+    assert play >> joins(8, owned=[0, 5]) << beat(2, owned=[0, 5])
+
+
+# --- a lull --------------------------------------------------------------------------------------------------------
+
+
+def test_after_a_leave_no_heartbeat_goes_out_that_nobody_waits_for() -> None:
+    play = after(Playbook(stable(), NOW), MotionSeen(until=NOW + 6_000)) >> LullWanted(until=NOW + 1_000)
+    play >> wait(999)
+    assert play >> wait(1) << beat(2)
+
+
+@pytest.mark.parametrize("word", [MotionSeen(until=NOW + 6_000), BeatWanted()])
+def test_a_newcomer_ends_the_lull(word: object) -> None:
+    play = Playbook(stable(), NOW) >> LullWanted(until=NOW + 1_000) >> LullWanted(until=NOW + 1_000)
+    after(play, word)  # type: ignore[arg-type]
+    assert play.member.quiet_until == 0
+
+
+def test_who_is_waited_for_beats_in_a_lull_too() -> None:
+    play = Playbook(stable(), NOW) >> LullWanted(until=NOW + 1_000)
+    play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
+    stale = after(Playbook(stable(), NOW), LullWanted(until=NOW + 1_000), commits())
+    assert play
+    assert stale >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << beat(2)

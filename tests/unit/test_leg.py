@@ -1,0 +1,98 @@
+"""A socket that does not take all it is given, and the pipes that wait with it. Real sockets, no brokers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from proxy.causes import Cause, Disconnect
+from proxy.leg import Leg
+from proxy.pipe import MOST_KEPT, Pipes
+
+# More than a pair of sockets and a pipe hold.
+FRAME = bytes(range(256)) * 32 * 1024
+
+
+@pytest.fixture
+def pipes() -> Iterator[Pipes]:
+    with contextlib.closing(Pipes()) as found:
+        yield found
+
+
+class Passage:
+    """A source that has a frame to say and a sink that nobody reads yet, joined by splicing."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self.speaker, source = socket.socketpair()
+        sink, self.listener = socket.socketpair()
+        for sock in (self.speaker, source, sink, self.listener):
+            sock.setblocking(False)
+        self.source = Leg(source, Cause.CLIENT_LOST, pipes)
+        self.sink = Leg(sink, Cause.BROKER_LOST, pipes)
+        self.said = self.spliced = 0
+
+    def splice_until_stuck(self) -> None:
+        while not self.sink.stuck:
+            with contextlib.suppress(BlockingIOError):
+                self.said += self.speaker.send(FRAME[self.said :])
+            self.spliced += self.source.splice(self.sink, len(FRAME) - self.spliced)
+
+    def heard(self) -> bytes:
+        """All that comes out at the end once somebody listens."""
+        heard = b""
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                while piece := self.listener.recv(1_000_000):
+                    heard += piece
+            if not self.sink.stuck:
+                return heard
+            self.sink.send_rest()
+
+    def close(self) -> None:
+        self.sink.abandon()
+        for sock in (self.speaker, self.listener, self.source.sock, self.sink.sock):
+            sock.close()
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_what_a_socket_does_not_take_leaves_later_and_before_what_is_sent_behind_it(pipes: Pipes) -> None:
+    with contextlib.closing(Passage(pipes)) as path:
+        path.splice_until_stuck()
+        # There is room for more, but not its turn.
+        heard = path.listener.recv(100_000)
+        path.sink.send(b"behind")
+        assert heard + path.heard() == FRAME[: path.spliced] + b"behind"
+
+
+def test_stuck_sockets_do_not_mix_their_bytes_however_many_there_are(pipes: Pipes) -> None:
+    with contextlib.ExitStack() as stack:
+        paths = [stack.enter_context(contextlib.closing(Passage(pipes))) for _ in range(MOST_KEPT + 2)]
+        for path in paths:
+            path.splice_until_stuck()
+        for path in paths:
+            assert path.heard() == FRAME[: path.spliced]
+
+
+def test_connections_that_end_stuck_leave_no_descriptors_behind(pipes: Pipes) -> None:
+    before = descriptors()
+    for _ in range(3):
+        paths = [Passage(pipes) for _ in range(4)]
+        for path in paths:
+            path.splice_until_stuck()
+        for path in paths:
+            path.close()
+    assert descriptors() == before
+
+
+def test_a_source_that_ends_within_a_frame_is_lost(pipes: Pipes) -> None:
+    with contextlib.closing(Passage(pipes)) as path:
+        path.speaker.close()
+        with pytest.raises(Disconnect, match="ended within a frame"):
+            path.source.splice(path.sink, 100_000)

@@ -1,0 +1,132 @@
+"""The picture, drawn from observations."""
+
+from __future__ import annotations
+
+from proxy.observations import Changed, Client, GroupPasses
+from proxy.picture import DEPARTURES, ENDED_SPANS, PASSING_MEMBERS, Picture
+from translation.heartbeat import TopicPartition
+from translation.states import Phase, Standing
+from translation.transition import Transition
+
+TOPIC = "0" * 31 + "1"
+
+
+def changed(
+    member: str = "alice",
+    owned: tuple[int, ...] = (),
+    assigned: tuple[int, ...] = (),
+    phase: Phase = Phase.STABLE,
+    at_ns: int = 0,
+    group: str = "orders",
+) -> Changed:
+    standing = Standing.ABSENT if phase is Phase.ABSENT else Standing.STABLE
+    transition = Transition(
+        group_id=group,
+        member_id=member,
+        instance_id=None,
+        client_id="c",
+        at=0,
+        cause="SyncGroup",
+        phase_before=Phase.STABLE,
+        phase=phase,
+        standing_before=Standing.STABLE,
+        standing=standing,
+        epoch_before=6,
+        epoch=7,
+        generation_before=6,
+        generation=6,
+        owned=tuple(TopicPartition(TOPIC, n) for n in owned),
+        assigned=tuple(TopicPartition(TOPIC, n) for n in assigned),
+    )
+    client = Client(address="10.0.0.1:5000", client_id="c", software="librdkafka", software_version="1.9.2")
+    return Changed(at_ns=at_ns, transition=transition, names={TOPIC: "clicks"}, client=client, node=2)
+
+
+def passes(member: str = "bob", reason: str = "a rule lets it pass") -> GroupPasses:
+    return GroupPasses(at_ns=0, group_id="orders", member_id=member, reason=reason, client=Client(address="10.0.0.2:1"))
+
+
+def drawn(*observations: Changed | GroupPasses) -> Picture:
+    picture = Picture()
+    for observation in observations:
+        picture.observe(observation)
+    return picture
+
+
+def test_a_member_shows_what_it_waits_for_and_what_it_lets_go() -> None:
+    group = drawn(changed(owned=(0, 1), assigned=(1, 2))).group("orders")
+    assert group is not None
+    member = group["members"][0]
+    assert [tuple(p) for p in member["owned"]] == [("clicks", 0), ("clicks", 1)]
+    assert [tuple(p) for p in member["waiting_for"]] == [("clicks", 2)]
+    assert [tuple(p) for p in member["letting_go"]] == [("clicks", 0)]
+    assert not group["settled"]
+
+
+def test_the_timeline_says_who_held_a_partition_when() -> None:
+    picture = drawn(
+        changed("alice", owned=(0,), at_ns=10),
+        changed("alice", owned=(), at_ns=20),
+        changed("bob", owned=(0,), at_ns=25),
+    )
+    held = [(s.member_id, s.what, s.from_ns, s.until_ns) for s in picture.spans("orders") if s.kind == "holds"]
+    assert held == [("alice", "clicks-0", 10, 20), ("bob", "clicks-0", 25, None)]
+
+
+def test_since_when_counts_from_the_last_change_of_phase_or_standing() -> None:
+    picture = drawn(changed(at_ns=10), changed(owned=(1,), at_ns=20))
+    assert picture.members["orders", "alice"].since_ns == 10
+    picture.observe(changed(phase=Phase.PREPARE_REBALANCE, at_ns=30))
+    assert picture.members["orders", "alice"].since_ns == 30
+
+
+def test_a_member_that_is_gone_leaves_its_spans_ended() -> None:
+    picture = drawn(changed(owned=(0,), at_ns=10), changed(phase=Phase.ABSENT, at_ns=30))
+    assert not picture.members
+    assert {span.until_ns for span in picture.spans("orders")} == {30}
+
+
+def test_a_reader_is_told_only_what_changed_since() -> None:
+    picture = drawn(changed("alice"), changed("bob"))
+    seen = picture.version
+    picture.observe(changed("alice", phase=Phase.ABSENT))
+    picture.observe(changed("carol"))
+    news = picture.since(seen)
+    assert [member["member_id"] for member in news["members"]] == ["carol"]
+    assert [gone["member_id"] for gone in news["gone"]] == ["alice"]
+    assert not news["whole"]
+
+
+def test_a_reader_that_fell_far_behind_is_told_everything() -> None:
+    picture = drawn(changed("stays"), changed("first"), changed("first", phase=Phase.ABSENT))
+    seen = picture.version - 1
+    for n in range(DEPARTURES):
+        picture.observe(changed(f"m{n}"))
+        picture.observe(changed(f"m{n}", phase=Phase.ABSENT))
+    news = picture.since(seen)
+    assert news["whole"]
+    assert [member["member_id"] for member in news["members"]] == ["stays"]
+
+
+def test_a_reader_from_before_a_restart_is_told_everything() -> None:
+    assert drawn(changed()).since(99)["whole"]
+
+
+def test_a_group_that_passes_says_why_and_once() -> None:
+    picture = drawn(passes(), passes())
+    assert picture.version == 1
+    assert picture.groups()[0]["passes_because"] == ["a rule lets it pass"]
+
+
+def test_a_member_that_moves_over_passes_no_longer() -> None:
+    line = drawn(passes("bob"), changed("bob")).groups()[0]
+    assert (line["translated"], line["passing"]) == (1, 0)
+
+
+def test_what_is_kept_is_bounded() -> None:
+    picture = Picture()
+    for n in range(ENDED_SPANS + 10):
+        picture.observe(changed(owned=(n % 2,), at_ns=n))
+        picture.observe(passes(f"p{n}"))
+    assert len(picture.spans()) <= ENDED_SPANS + 2
+    assert sum(1 for _ in picture.everyone()) == PASSING_MEMBERS + 1

@@ -1,12 +1,14 @@
 # setup: the virtual environment, from the lock files.   check: the inner loop, under a minute.
 # test: everything, real brokers included.               try: a rolling migration to watch, no Java needed.
 # codec: write kafka_protocol/messages anew.             docs: write what is printed from code.
+# simulate SEEDS=n: random groups with everything failing.   mutants: the translation broken in many ways, each noticed.
+# matrix: every client through everything, docs/clients.md.
 # bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
 PYTHON ?= python3
 BIN := .venv/bin
 QUIET := --no-header -q
 
-.PHONY: setup format lint check test try codec docs bench simulate mutants lock clean
+.PHONY: setup format lint check test try codec docs bench simulate mutants matrix lock clean
 setup: .venv/ready
 .venv/ready: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -47,6 +49,9 @@ simulate: setup
 
 mutants: setup
 	$(BIN)/python -m tests.mutants
+
+matrix: setup
+	$(BIN)/python -m tests.matrix --markdown
 
 bench: setup
 	$(BIN)/python -m bench.codec.run --markdown

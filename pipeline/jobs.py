@@ -1,7 +1,7 @@
 """Reading and writing: the only place, with streaming.py, that touches files.
 
-A table is written beside its place and moved there whole, so a reader never meets half of one, and a job that was
-killed leaves nothing that looks like a table.
+A table is overwritten in its place. Spark marks one that is whole (`_SUCCESS`); a job that was killed leaves tables without
+that mark, and is run again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -58,6 +60,7 @@ def start(
 def ship(spark: SparkSession) -> None:
     """Our packages to wherever tasks run. A zip: a wheel is copied too, but never imported."""
     folder = Path(tempfile.mkdtemp(prefix="kip848-pipeline-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = zipped(folder / "kip848.zip")
     if hasattr(spark, "addArtifacts") and "connect" in type(spark).__module__:
         spark.addArtifacts(str(archive), pyfile=True)

@@ -25,7 +25,15 @@ def spans(lines: DataFrame) -> DataFrame:
     scopes = resources.selectExpr("value", "origin", "bad", "resource", "inline_outer(scopeSpans)")
     found = scopes.selectExpr("value", "origin", "bad", "resource", "inline_outer(spans)")
     rows = found.where(f.col("bad").isNotNull() | f.col("traceId").isNotNull() | f.col("spanId").isNotNull())
-    return rows.select(*_identity(), *_attributes(), "bad", "value", "origin").transform(judged)
+    beside = ("bad", "value", "origin")
+    keyed = rows.select(*_identity(), "attributes", f.col("attributes.key").alias("keys"), *beside).transform(settled)
+    return keyed.select(*schema.IDENTITY, *_attributes(), *beside).transform(settled).transform(judged)
+
+
+def settled(rows: DataFrame) -> DataFrame:
+    """Columns computed once. Spark would put their expressions wherever they are named, and parse and look up the same
+    thing dozens of times for each row; it does not see through a generator."""
+    return rows.select(f.inline(f.array(f.struct(*rows.columns))))
 
 
 def _bad_request() -> Column:
@@ -40,7 +48,7 @@ def _identity() -> list[Column]:
         f.col("traceId").alias("trace_id"),
         f.col("spanId").alias("span_id"),
         f.col("name"),
-        _looked_up(resource, "service.instance.id").getField("stringValue").alias("proxy"),
+        _looked_up(resource, resource.getField("key"), "service.instance.id").getField("stringValue").alias("proxy"),
         f.col("startTimeUnixNano").try_cast("bigint").alias("start_ns"),
         f.col("endTimeUnixNano").try_cast("bigint").alias("end_ns"),
         f.col("status.message").alias("status"),
@@ -52,7 +60,7 @@ def _attributes() -> list[Column]:
 
 
 def _typed(name: str, kind: str) -> Column:
-    value = _looked_up(f.col("attributes"), schema.PREFIX + name)
+    value = _looked_up(f.col("attributes"), f.col("keys"), schema.PREFIX + name)
     if kind == "array<string>":
         return value.getField("arrayValue").getField("values").getField("stringValue")
     if kind == "bigint":
@@ -60,8 +68,8 @@ def _typed(name: str, kind: str) -> Column:
     return value.getField("stringValue")
 
 
-def _looked_up(attributes: Column, key: str) -> Column:
-    place = f.array_position(attributes.getField("key"), key).cast("int")
+def _looked_up(attributes: Column, keys: Column, key: str) -> Column:
+    place = f.array_position(keys, key).cast("int")
     return f.get(attributes, place - 1).getField("value")
 
 

@@ -1,4 +1,4 @@
-"""The command `kip848-proxy`. Exit codes: 0 it was told to stop, 1 it could not start, 2 the settings are wrong."""
+"""The command `kip848-proxy`. Exit codes: 0 all went well, 1 it could not do (or not start), 2 the settings are wrong."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from proxy.completions import SHELLS, completions
 from proxy.configuration import BadSettings, Loaded, effective, load
 from proxy.status import report, status
 
@@ -26,6 +27,9 @@ examples:
 
   # a gateway: brokers 0 to 2 on ports 19093 to 19095 of this host
   kip848-proxy serve --upstream kafka:9092 --listen 0.0.0.0:19092 --advertise gateway.example --node 0 --node 1 --node 2
+
+  # would it work here? settings, ports, brokers, KIP-848; what is wrong comes with its remedy
+  kip848-proxy check --upstream kafka:9092
 
   # what would be used, and who said so
   kip848-proxy serve --config proxy.toml --print-config
@@ -49,6 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status(options.admin, once=options.once, as_json=options.json)
     if options.command == "report":
         return report(options.admin, as_json=options.json)
+    if options.command == "completions":
+        print(completions(parser, options.shell), end="")
+        return 0
+    if options.command == "check":
+        return _check(options)
     try:
         loaded = load(_flags(options), os.environ, options.config)
     except BadSettings as error:
@@ -69,32 +78,52 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {version(DISTRIBUTION)}")
     commands = parser.add_subparsers(dest="command", title="commands")
+    settings = _settings()
     serve = commands.add_parser(
         "serve",
+        parents=[settings],
         help="run the proxy",
         description="Stand in front of a Kafka cluster.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    serve.add_argument(
+    serve.add_argument("--print-config", action="store_true", help="print what is effective and who said so, and stop")
+    checked = commands.add_parser(
+        "check",
+        parents=[settings],
+        help="would it work here? settings, ports, brokers, KIP-848",
+        description="Look at the settings, the ports and the cluster, change nothing, and say what to do. "
+        "Exit codes: 0 the proxy would work, 1 it would not, 2 the settings are wrong.",
+    )
+    checked.add_argument("--json", action="store_true", help="for programs")
+    _add_watching(commands)
+    shell = commands.add_parser("completions", help="what the shell offers after Tab; for bash: source it")
+    shell.add_argument("shell", choices=SHELLS)
+    return parser
+
+
+def _settings() -> argparse.ArgumentParser:
+    """Flags for the settings that are said most often."""
+    flags = argparse.ArgumentParser(add_help=False)
+    flags.add_argument(
         "--upstream", metavar="HOST:PORT[,…]", help="brokers to find the cluster by; one that answers is enough"
     )
-    serve.add_argument(
+    flags.add_argument(
         "--listen", metavar="HOST:PORT", help="what clients connect to (127.0.0.1:9092); node N is on port + 1 + N"
     )
-    serve.add_argument(
+    flags.add_argument(
         "--advertise", metavar="HOST", help="what clients are told to dial, where it is not the host of --listen"
     )
-    serve.add_argument("--admin", metavar="HOST:PORT", help="health and metrics (127.0.0.1:9090), or none")
-    serve.add_argument(
+    flags.add_argument("--admin", metavar="HOST:PORT", help="health and metrics (127.0.0.1:9090), or none")
+    flags.add_argument(
         "--node", metavar="N", action="append", dest="nodes", help="bind the listener of broker N at start; repeat"
     )
-    serve.add_argument("--log-format", dest="log.format", metavar="text|json")
-    serve.add_argument("--log-level", dest="log.level", metavar="debug|info|warning|error")
-    serve.add_argument("--config", metavar="FILE.toml", type=Path, help="settings in TOML")
-    serve.add_argument("--print-config", action="store_true", help="print what is effective and who said so, and stop")
-    _add_watching(commands)
-    return parser
+    flags.add_argument("--log-format", dest="log.format", metavar="text|json", help="lines to read, or to parse (text)")
+    flags.add_argument(
+        "--log-level", dest="log.level", metavar="debug|info|warning|error", help="the least that is said (info)"
+    )
+    flags.add_argument("--config", metavar="FILE.toml", type=Path, help="settings in TOML")
+    return flags
 
 
 def _add_watching(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -118,8 +147,15 @@ def _demo(arguments: Sequence[str]) -> int:
 
 
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
-    ours = {"command", "config", "print_config"}
+    ours = {"command", "config", "print_config", "json"}
     return {path: value for path, value in vars(options).items() if path not in ours and value is not None}
+
+
+def _check(options: argparse.Namespace) -> int:
+    # As below.
+    from proxy.checking import check
+
+    return check(_flags(options), options.config, as_json=options.json)
 
 
 def _serve(loaded: Loaded) -> int:

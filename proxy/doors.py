@@ -10,6 +10,7 @@ from proxy.addresses import Address
 from proxy.epoll_set import READABLE, EpollSet
 from proxy.logs import Log
 
+HIGHEST_PORT = 65_535
 BACKLOG = 1024
 ACCEPTS_PER_BATCH = 64
 # Out of descriptors or memory: accepting again at once would only spin.
@@ -70,6 +71,9 @@ class Door:
 
 def _listen(address: Address, node: int | None) -> socket.socket:
     whose = "the bootstrap listener" if node is None else f"the listener of node {node}"
+    if address.port > HIGHEST_PORT:
+        remedy = "there is no such port: give the node another in `ports`, or use `sni`"
+        raise CannotListen(f"cannot listen on {address} for {whose}: {remedy}")
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         listening = socket.create_server(tuple(address), family=family, backlog=BACKLOG)

@@ -8,6 +8,7 @@ counted, and so is one whose batch the exporter gave up. Nobody waits for a coll
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from hashlib import blake2b
 from urllib.parse import urlsplit
@@ -21,11 +22,13 @@ from opentelemetry.trace import Link, SpanKind, Tracer, TraceState
 from opentelemetry.util.types import Attributes
 
 from proxy.otlp_file import OtlpFile
-from proxy.trace_settings import Traces
+from proxy.settings import Traces
 
 SCOPE = "kip848-proxy"
 MEMBER = ("kip848.group_id", "kip848.member_id")
 BATCH_SPANS = 512
+# When the proxy stops, no further batch is begun after this.
+CLOSE_MS = 5_000
 
 
 class CannotExport(Exception):
@@ -35,8 +38,12 @@ class CannotExport(Exception):
 class Export(SpanProcessor):
     """One exporter. `accepted` and `dropped` are written by the event loop alone, the others by the exporter's thread."""
 
-    def __init__(self, name: str, exporter: SpanExporter, queue_spans: int, interval_ms: int) -> None:
+    def __init__(
+        self, name: str, exporter: SpanExporter, queue_spans: int, interval_ms: int, close_ms: int = CLOSE_MS
+    ) -> None:
         self.name = name
+        self.hurry_at: float | None = None
+        self._close_ms = close_ms
         self.accepted = 0
         self.dropped = 0
         self.exported = 0
@@ -74,6 +81,7 @@ class Export(SpanProcessor):
             self.failed += spans
 
     def shutdown(self) -> None:
+        self.hurry_at = time.monotonic() + self._close_ms / 1000
         self._batches.shutdown()  # type: ignore[no-untyped-call]
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
@@ -88,8 +96,10 @@ class _Counted(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self._export.taken(len(spans))
         result = SpanExportResult.FAILURE
+        hurry_at = self._export.hurry_at
         try:
-            result = self._exporter.export(spans)
+            if hurry_at is None or time.monotonic() < hurry_at:
+                result = self._exporter.export(spans)
         finally:
             self._export.told(len(spans), result)
         return result
@@ -123,7 +133,7 @@ class ByMember(Sampler):
 
 
 class Exporting:
-    """What the settings ask for. `close` waits for what is queued, some seconds at most: call it in a thread."""
+    """What the settings ask for. `close` waits for what is queued, CLOSE_MS and one batch at most: call it in a thread."""
 
     def __init__(self, settings: Traces, instance_id: str, version: str) -> None:
         # What the SDK has to say about a dead collector is in the counts; it would go past our log to standard error.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
 from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, RequestAnswered, RequestArrived
 from proxy.spans import (
+    LOST,
     ORDINARY,
     PREFIX,
     Attributes,
@@ -62,6 +63,11 @@ class Beat:
         answer = self.answered.answer if self.answered is not None else None
         return answer is None or answer.error_code != 0
 
+    @property
+    def error(self) -> str:
+        answer = self.answered.answer if self.answered is not None else None
+        return LOST if answer is None else error_name(answer.error_code)
+
     def told(self, epoch: int) -> bool:
         """It was no quiet one."""
         answer = self.answered.answer if self.answered is not None else None
@@ -76,10 +82,10 @@ class RebalanceTrace:
         self._phase: Span | None = None
         self._phase_start_ns = start_ns
         self._in_phase = Phase.ABSENT
-        self.root = begin(tracer, "rebalance", None, start_ns, rebalance_attributes(opened))
+        self.root = begin(tracer, "rebalance", None, start_ns, lambda: rebalance_attributes(opened))
 
     def tell(self, changed: Changed) -> None:
-        begin(self._tracer, "transition", self.root, changed.at_ns, transition_attributes(changed)).end(changed.at_ns)
+        transition_span(self._tracer, self.root, changed)
         if changed.transition.phase is self._in_phase:
             return
         if self._phase is not None:
@@ -89,7 +95,7 @@ class RebalanceTrace:
         name = PHASES.get(self._in_phase)
         self._phase = None
         if name is not None:
-            self._phase = begin(self._tracer, name, self.root, changed.at_ns, phase_attributes(changed))
+            self._phase = begin(self._tracer, name, self.root, changed.at_ns, lambda: phase_attributes(changed))
 
     def take_request(self, asked: Asked) -> None:
         if asked.trace is not None:
@@ -120,9 +126,8 @@ class RebalanceTrace:
         if beat.sent.request is not None:
             named = asked.get(beat.sent.request)
             return named.span if named is not None and named.start_ns <= beat.sent.at_ns else None
-        spans = [
-            each.span for each in asked.values() if each.arrived.api in SERVED and each.start_ns <= beat.sent.at_ns
-        ]
+        waiting = [each for each in asked.values() if each.span is not None and each.arrived.api in SERVED]
+        spans = [each.span for each in waiting if each.start_ns <= beat.sent.at_ns]
         return spans[-1] if spans else None
 
     def end(self, closed: Changed, at_ns: int, outcome: str, asked: Mapping[int, Asked]) -> None:
@@ -133,7 +138,8 @@ class RebalanceTrace:
                 each.span = None
         if self._phase is not None:
             self._phase.end(at_ns)
-        self.root.set_attributes(outcome_attributes(self._opened, closed, outcome))
+        if self.root.is_recording():
+            self.root.set_attributes(outcome_attributes(self._opened, closed, outcome))
         self.root.end(at_ns)
 
 
@@ -142,15 +148,24 @@ def begin(
     name: str,
     parent: Span | None,
     at_ns: int,
-    attributes: Attributes,
+    attributes: Callable[[], Attributes],
     kind: SpanKind = SpanKind.INTERNAL,
 ) -> Span:
-    context = set_span_in_context(parent) if parent is not None else NO_PARENT
-    return tracer.start_span(name, context=context, kind=kind, start_time=at_ns, attributes=attributes)
+    """What is not sampled need not be described."""
+    if parent is None:
+        return tracer.start_span(name, NO_PARENT, kind, attributes(), start_time=at_ns)
+    said = attributes() if parent.is_recording() else None
+    return tracer.start_span(name, set_span_in_context(parent), kind, said, start_time=at_ns)
+
+
+def transition_span(tracer: Tracer, parent: Span | None, changed: Changed) -> None:
+    begin(tracer, "transition", parent, changed.at_ns, lambda: transition_attributes(changed)).end(changed.at_ns)
 
 
 def request_span(tracer: Tracer, parent: Span | None, asked: Asked, start_ns: int) -> Span:
-    return begin(tracer, asked.arrived.api, parent, start_ns, request_attributes(asked.arrived), SpanKind.SERVER)
+    return begin(
+        tracer, asked.arrived.api, parent, start_ns, lambda: request_attributes(asked.arrived), SpanKind.SERVER
+    )
 
 
 def say_answer(span: Span, answered: RequestAnswered) -> None:
@@ -160,10 +175,11 @@ def say_answer(span: Span, answered: RequestAnswered) -> None:
 
 
 def beat_span(tracer: Tracer, parent: Span | None, beat: Beat, names: Names, start_ns: int) -> Span:
-    said = heartbeat_attributes(beat.sent, names)
-    if beat.answered is not None:
-        said |= heartbeat_answer_attributes(beat.answered, names)
+    def said() -> Attributes:
+        heard = heartbeat_answer_attributes(beat.answered, names) if beat.answered is not None else {}
+        return heartbeat_attributes(beat.sent, names) | heard
+
     span = begin(tracer, "ConsumerGroupHeartbeat", parent, start_ns, said, SpanKind.CLIENT)
     if beat.failed:
-        span.set_status(Status(StatusCode.ERROR, str(said.get("error.type"))))
+        span.set_status(Status(StatusCode.ERROR, beat.error))
     return span

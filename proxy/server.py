@@ -28,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import trio
+from prometheus_client.registry import Collector
 
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import Pages, health_pages, serve_admin
@@ -37,6 +38,7 @@ from proxy.counts import Counts
 from proxy.doors import CannotListen, Door
 from proxy.epoll_set import EpollSet
 from proxy.exporting import CannotExport, Exporting
+from proxy.group_metrics import GroupMetrics
 from proxy.groups.clock import Clock
 from proxy.groups.host import Host
 from proxy.groups.journal import CannotJournal, Journal
@@ -52,6 +54,7 @@ from proxy.scout import Scout
 from proxy.settings import Settings
 from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
 from proxy.tls_link import TlsLink
+from proxy.trace_metrics import TraceMetrics
 from proxy.traces import Traces
 from proxy.wire import Wire, api_name
 
@@ -78,7 +81,8 @@ class Proxy:
             log,
         )
         self.picture = Picture()
-        self.host.observers += [membership_log(log), self.picture.observe]
+        self.group_metrics = GroupMetrics()
+        self.host.observers += [membership_log(log), self.picture.observe, self.group_metrics.observe]
         self.exporting = self.traces = None
         if settings.traces.file is not None or settings.traces.otlp_endpoint is not None:
             instance = f"{socket.gethostname()}-{os.getpid()}"
@@ -139,7 +143,10 @@ class Proxy:
         return [side for side in (self.client_side, self.upstream_side) if side is not None]
 
     def pages(self) -> Pages:
-        metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name)
+        others: list[Collector] = [self.group_metrics]
+        if self.traces is not None and self.exporting is not None:
+            others.append(TraceMetrics(self.traces, self.exporting.exports))
+        metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name, *others)
         return {**health_pages(self.missing, metrics.text), **picture_pages(self.picture)}
 
     def missing(self) -> list[str]:

@@ -26,6 +26,7 @@ PARTITIONS = ("kept", "revoked", "gained", "owned", "assigned")
 # What the classic protocol answers in the ordinary course of things.
 ORDINARY = frozenset({e.NONE, e.MEMBER_ID_REQUIRED, e.REBALANCE_IN_PROGRESS})
 LOST = "lost"
+PLAIN = (str, int, list)
 
 
 def transition_attributes(changed: Changed) -> Attributes:
@@ -130,12 +131,12 @@ def _prefixed(said: Mapping[str, object], names: Names) -> Attributes:
 
 
 def _flat(value: object, names: Names) -> Value:
+    if isinstance(value, PLAIN):
+        return value
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple):
         return [_partition(each, names) for each in value]
-    if isinstance(value, str | int | list):
-        return value
     raise TypeError(f"no attribute for {value!r}")
 
 

@@ -27,8 +27,8 @@ from proxy.observations import (
     RequestAnswered,
     RequestArrived,
 )
-from proxy.rebalance_trace import Asked, Beat, Key, RebalanceTrace, beat_span, begin, request_span, say_answer
-from proxy.spans import ORDINARY, transition_attributes
+from proxy.rebalance_trace import Asked, Beat, Key, RebalanceTrace, beat_span, request_span, say_answer, transition_span
+from proxy.spans import ORDINARY
 from translation import errors as e
 from translation.states import Phase, Standing
 from translation.transition import Transition
@@ -61,6 +61,11 @@ class Traces:
         self._requests: OrderedDict[int, Asked] = OrderedDict()
         self._beats: OrderedDict[int, Beat] = OrderedDict()
         self._firsts: OrderedDict[tuple[str, int], SpanContext] = OrderedDict()
+
+    def __repr__(self) -> str:
+        under_way = sum(member.trace is not None for member in self._members.values())
+        waiting = sum(len(member.open) for member in self._members.values())
+        return f"<Traces: {len(self._members)} members, {under_way} under way, {waiting} requests wait>"
 
     def observe(self, observation: Observation) -> None:
         try:
@@ -212,12 +217,12 @@ class Traces:
 
     def _tell_at_rest(self, member: Watched, changed: Changed) -> None:
         beat = member.beat
-        if beat is None:
-            begin(self._tracer, "transition", None, changed.at_ns, transition_attributes(changed)).end(changed.at_ns)
+        if beat is None or not beat.told(changed.transition.epoch_before):
+            transition_span(self._tracer, None, changed)
             return
         # The heartbeat is over when what it brought has happened.
         span = beat_span(self._tracer, None, beat, changed.names, beat.sent.at_ns)
-        begin(self._tracer, "transition", span, changed.at_ns, transition_attributes(changed)).end(changed.at_ns)
+        transition_span(self._tracer, span, changed)
         span.end(changed.at_ns)
 
     def _link(self, trace: RebalanceTrace, it: Transition) -> None:

@@ -5,8 +5,9 @@ then the news travels in a round trip instead of waiting for the next beat. How 
 (the libraries' default until it is learnt) and is a part of its session.
 
 Not every client stands being held. Most beat by a timer of their own; some (kafkajs) beat between two batches and do
-nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held. Who
-has done so twice in a row is answered at once from then on.
+nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held.
+Others (sarama, when it is told to have one request in flight) let everything else wait behind the beat on one socket: the
+host sees it come right after the answer. Whoever is caught twice is answered at once from then on.
 """
 
 from __future__ import annotations
@@ -78,7 +79,13 @@ def _near(gap_ms: int, rhythm_ms: int) -> int:
 def _hold_ms(member: Member) -> int:
     rules = member.rules
     by_session_ms = member.contract.session_timeout_ms * rules.hold_session_part
-    return int(min(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms)) if member.late_after_hold < STRIKES else 0
+    if max(member.late_after_hold, member.hurt_by_holds) >= STRIKES:
+        return 0
+    return int(min(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms))
+
+
+def hold_hurt(turn: Turn) -> None:
+    turn.becomes(hurt_by_holds=turn.member.hurt_by_holds + 1)
 
 
 def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:

@@ -86,6 +86,10 @@ class HoldInterrupted(Event, frozen=True, kw_only=True):
     request: int
 
 
+class HoldHurt(Event, frozen=True, kw_only=True):
+    """The client sent something else the moment a held Heartbeat was answered: it had waited for that answer."""
+
+
 # --- what became of our own requests -------------------------------------------------------------------------------
 
 
@@ -222,6 +226,7 @@ ClientEvent = JoinRequested | SyncRequested | HeartbeatRequested | LeaveRequeste
 
 WorldEvent = (
     HoldInterrupted
+    | HoldHurt
     | CoordinatorAnswered
     | CoordinatorLost
     | CommitAnswered

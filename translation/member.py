@@ -111,6 +111,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
     held_ms: int = 0  # how long its last beat was held
+    hurt_by_holds: int = 0  # how often something had to wait behind a held beat
     late_after_hold: int = 0  # how often in a row it came late by as long as it had been held
     came_at: int = NEVER  # the client came from another proxy then, or may have been at one
     changed_at: int = 0

@@ -10,7 +10,7 @@ import translation.events as ev
 from translation.actions import AnyAction, RecordTransition
 from translation.adopting import member_adopted
 from translation.answers import coordinator_answered, coordinator_lost
-from translation.beating import hold_interrupted
+from translation.beating import hold_hurt, hold_interrupted
 from translation.committing import commit_answered, commit_lost
 from translation.deadlines import attend
 from translation.departing import taken_over, vanish
@@ -56,6 +56,8 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
             commit_lost(turn, event)
         case ev.HoldInterrupted():
             hold_interrupted(turn, event)
+        case ev.HoldHurt():
+            hold_hurt(turn)
         case ev.TopicsLearned():
             topics_learned(turn, event)
         case ev.TopicsAllowed():

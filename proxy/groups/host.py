@@ -40,9 +40,14 @@ from translation.member import Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
 from translation.step import step
+from translation.transition import Transition
 
 # Member ids given out with MEMBER_ID_REQUIRED, and members that pass: remembered, but not for ever.
 LARGEST_MEMORY = 20_000
+
+
+# A Heartbeat that was held for so long has kept from its turn whatever waited behind it; that comes within this time.
+LONG_HOLD_MS, BEHIND_MS = 250, 25
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -50,6 +55,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
     line: Line
     request: Request
+    at_ms: int
 
 
 class Host:
@@ -72,6 +78,7 @@ class Host:
         self._wakes: dict[Key, int] = {}
         self._events: deque[tuple[Key, ev.AnyEvent, Line | None]] = deque()
         self._busy = False
+        self._interrupting = False
         self._number = 0
         self._heartbeats = 0
         self._issued: OrderedDict[Key, None] = OrderedDict()
@@ -99,7 +106,9 @@ class Host:
         waiting = self._waiting.get(line.number) if line.number is not None else None
         if waiting is not None and waiting.request.key == classic.HEARTBEAT and line.number is not None:
             key = (waiting.request.body.group_id, waiting.request.body.member_id)
+            self._interrupting = True
             self.feed(key, ev.HoldInterrupted(request=line.number))
+            self._interrupting = False
 
     def closed(self, line: Line) -> None:
         """A closed connection is no event for its members. What it waited for is answered to nobody."""
@@ -135,7 +144,7 @@ class Host:
     def _wait(self, line: Line, request: Request) -> int:
         self._number += 1
         number = line.number = self._number
-        self._waiting[number] = Waiting(line, request)
+        self._waiting[number] = Waiting(line, request, self.clock.now_ms)
         body = request.body
         self.observe(
             seen.RequestArrived(
@@ -311,9 +320,35 @@ class Host:
         request = getattr(event, "request", None)
         waiting = self._waiting.pop(request, None) if isinstance(request, int) else None
         line = waiting.line if waiting is not None else self.lines.get(key)
+        self._say_dropped(key)
         self._drop(key)
         if line is not None:
             line.connection.close(Cause.OUR_MISTAKE, f"{type(event).__name__} to {key[1]} of {key[0]}")
+
+    def _say_dropped(self, key: Key) -> None:
+        """Whoever counts members must hear that this one is here no more."""
+        member = self.members.get(key)
+        if member is None:
+            return
+        over = Transition(
+            group_id=member.group_id,
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            at=self.clock.now_ms,
+            cause="our mistake",
+            phase_before=member.phase,
+            phase=Phase.ABSENT,
+            standing_before=member.standing,
+            standing=Standing.ABSENT,
+            epoch_before=member.epoch,
+            epoch=member.epoch,
+            generation_before=member.generation,
+            generation=-1,
+            revoked=tuple(sorted(member.owned)),
+        )
+        client = seen.Client(address="", client_id=member.client_id)
+        self.observe(seen.Changed(at_ns=self.clock.now_ns, transition=over, names=member.names, client=client))
 
     def _store(self, key: Key, member: Member, line: Line | None) -> None:
         if member.phase is Phase.ABSENT and member.standing is Standing.ABSENT:
@@ -377,7 +412,7 @@ class Host:
             case do.AnswerSync():
                 self._answer(order, classic.sync_answer)
             case do.AnswerHeartbeat():
-                self._answer(order, lambda request, told: classic.heartbeat_answer(request, told.error_code))
+                self._answer_heartbeat(key, order)
             case do.AnswerLeave():
                 self._leaves.answered(order)
             case do.AnswerCommit():
@@ -405,6 +440,17 @@ class Host:
     def _answer(self, order: Any, write: Callable[[Request, Any], bytes]) -> None:
         if order.request in self._waiting:
             self.answer(order.request, write(self.request_of(order.request), order), order.error_code)
+
+    def _answer_heartbeat(self, key: Key, order: do.AnswerHeartbeat) -> None:
+        waiting = self._waiting.get(order.request)
+        self._answer(order, lambda request, told: classic.heartbeat_answer(request, told.error_code))
+        if waiting is None or order.error_code != e.NONE or self._interrupting:
+            return
+        if self.clock.now_ms - waiting.at_ms >= LONG_HOLD_MS:
+            conversation = waiting.line.connection.conversation
+            requests = conversation.requests
+            look_at = self.clock.now_ms + BEHIND_MS
+            self.clock.at(look_at, lambda: self.feed(key, ev.HoldHurt()) if conversation.requests > requests else None)
 
     def _record(self, key: Key, order: do.RecordTransition) -> None:
         transition = order.transition

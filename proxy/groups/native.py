@@ -16,7 +16,8 @@ from kafka_protocol import messages as m
 from proxy.causes import Cause, Disconnect
 from translation.heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
-METADATA, HEARTBEAT, DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS = 3, 12, 15, 16, 18
+METADATA, OFFSET_COMMIT, HEARTBEAT, LEAVE_GROUP = 3, 8, 12, 13
+DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS = 15, 16, 18
 GROUP_HEARTBEAT, GROUP_DESCRIBE = 68, 69
 
 # The first version that knows topics by id and means it.
@@ -60,6 +61,41 @@ def versions_of(answer: Any) -> Versions:
 def ask_leave_to_read(group_id: str) -> Ask:
     """A classic heartbeat of nobody: it changes nothing, and the broker says whether this principal may READ the group."""
     return Ask(HEARTBEAT, 0, m.HeartbeatRequest(group_id=group_id, generation_id=0, member_id="nobody"))
+
+
+# --- what a cluster can do -----------------------------------------------------------------------------------------
+
+FEATURES_VERSION = 3
+GROUP_VERSION = "group.version"
+# By API: a version that the translation speaks, and that a broker must therefore take.
+SPOKEN = {METADATA: 12, OFFSET_COMMIT: 9, HEARTBEAT: 0, LEAVE_GROUP: 3, GROUP_HEARTBEAT: 0, GROUP_DESCRIBE: 0}
+NOBODY = "kip848-proxy-check"
+
+
+def ask_features() -> Ask:
+    """ApiVersions that brokers since 2.4 answer with the cluster's features. They refuse who does not say what it is."""
+    body = m.ApiVersionsRequest(client_software_name=NOBODY, client_software_version="1")
+    return Ask(API_VERSIONS, FEATURES_VERSION, body)
+
+
+def group_version(answer: Any) -> int:
+    """The level that is in force; 0 where the cluster knows no such feature, or has it switched off."""
+    return max((f.max_version_level for f in answer.finalized_features if f.name == GROUP_VERSION), default=0)
+
+
+def ask_for_translation() -> Ask:
+    """Nobody leaves a group that does not exist: it changes nothing, and shows whether the broker takes heartbeats."""
+    return ask_leave(NOBODY, NOBODY, None)
+
+
+def unspoken(versions: Versions) -> list[tuple[int, int]]:
+    """APIs and versions that the translation speaks and this broker does not take."""
+    none = (0, -1)
+    return [(key, wanted) for key, wanted in SPOKEN.items() if not _within(wanted, versions.get(key, none))]
+
+
+def _within(version: int, offered: tuple[int, int]) -> bool:
+    return offered[0] <= version <= offered[1]
 
 
 # --- heartbeats ----------------------------------------------------------------------------------------------------
@@ -137,7 +173,6 @@ def passed(version: int, frame: bytes) -> NativeHeartbeat:
 
 # Brokers since 2.4: members in a batch, each with its own code.
 BATCH_LEAVE_VERSION = 3
-LEAVE_GROUP = 13
 
 
 def ask_leave(group_id: str, member_id: str, instance_id: str | None) -> Ask:

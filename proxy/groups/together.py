@@ -55,7 +55,9 @@ class Together:
             epoch_answered=answer.member_epoch,
         )
         self._tell(body.group_id, beat)
-        group = self._groups[body.group_id]
+        group = self._groups.get(body.group_id)
+        if group is None:
+            return frame
         interval_ms = gr.native_interval_ms(group, answer.heartbeat_interval_ms, self._clock.now_ms)
         return frame if interval_ms == answer.heartbeat_interval_ms else passed.paced(interval_ms)
 
@@ -65,6 +67,9 @@ class Together:
         group = self._groups.get(group_id) or gr.Group(group_id=group_id, pacing=self._pacing)
         self._groups[group_id], orders = group_step(group, fact, self._clock.now_ms)
         self._sleep(group_id)
+        if not self._groups[group_id].members and group_id not in self._wakes:
+            # Nobody is left, and nothing is to be done for them: group ids are many.
+            del self._groups[group_id]
         for order in orders:
             match order:
                 case gr.Tell():

@@ -35,6 +35,7 @@ from translation.events import (
     DeadlinePassed,
     HandOverPlanned,
     HeartbeatRequested,
+    HoldHurt,
     HoldInterrupted,
     MotionSeen,
     Protocol,
@@ -186,6 +187,12 @@ def test_one_that_was_late_once_is_still_held() -> None:
     play = after(rhythmic(), beats(5), wait(2_400), wait(3_000), beats(6), wait(2_400), wait(600), beats(7))
     assert play.member.held
     assert play.member.late_after_hold == 0
+
+
+def test_a_client_that_lets_other_things_wait_behind_a_held_beat_is_held_no_more() -> None:
+    play = after(rhythmic(), HoldHurt(), beats(5), wait(2_400))
+    play >> HoldHurt()
+    assert play >> beats(6) << AnswerHeartbeat(6)
 
 
 def test_a_hold_that_was_interrupted_proves_nothing() -> None:

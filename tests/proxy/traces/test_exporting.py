@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from proxy.exporting import CannotExport, Export, Exporting
-from proxy.trace_settings import Traces as Settings
+from proxy.settings import Traces as Settings
 from proxy.traces import Traces
 from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
 from tests.proxy.traces.telling import Told
@@ -168,6 +168,18 @@ def test_what_finds_no_room_is_dropped_and_counted() -> None:
     stuck.let_go.set()
     exporting.close()
     assert (export.exported, export.waiting) == (11, 0)
+
+
+def test_when_the_proxy_stops_it_does_not_wait_for_a_collector_beyond_its_time() -> None:
+    stuck = Stuck()
+    export = Export("stuck", stuck, queue_spans=10, interval_ms=60_000, close_ms=0)
+    exporting = Exporting(Settings(), "proxy-1", "1.2.3")
+    exporting.tracer.span_processor.add_span_processor(export)  # type: ignore[attr-defined]
+    for _ in range(5):
+        exporting.tracer.start_span("late").end()
+    exporting.close()
+    assert not stuck.entered.is_set()
+    assert (export.failed, export.waiting) == (5, 0)
 
 
 # --- sampling ------------------------------------------------------------------------------------------------------

@@ -78,6 +78,15 @@ def test_a_newcomers_trace_begins_with_its_join_group_and_ends_when_it_has_its_p
     assert root.attributes["kip848.client_software"] == "librdkafka"
 
 
+def test_what_is_over_is_forgotten() -> None:
+    play, traced = played(NEWCOMER)
+    assert repr(traced.traces) == "<Traces: 1 members, 1 under way, 1 requests wait>"
+    play.hears(*JOINED[1:])
+    assert repr(traced.traces) == "<Traces: 1 members, 0 under way, 0 requests wait>"
+    play.hears(leaves(9), granted(-1))
+    assert repr(traced.traces) == "<Traces: 0 members, 0 under way, 0 requests wait>"
+
+
 def test_a_quiet_heartbeat_is_not_traced() -> None:
     play, traced = played(*JOINED)
     before = len(traced.spans)
@@ -247,6 +256,29 @@ def test_what_fails_at_rest_is_traced_alone() -> None:
         "UNKNOWN_MEMBER_ID",
         "UNKNOWN_MEMBER_ID",
     ]
+
+
+def test_a_quiet_heartbeat_is_not_blamed_for_what_comes_after_it() -> None:
+    beat = GroupHeartbeat(group_id="g", member_id="a", member_epoch=6)
+    traced = observed(
+        moved("a", 5, (Phase.ABSENT, Standing.ABSENT), REST),
+        HeartbeatSent(serial=1, at_ns=10, heartbeat=beat),
+        HeartbeatAnswered(serial=1, at_ns=20, answer=GroupHeartbeatAnswer(member_epoch=6)),
+        moved("a", 500, REST, REST),
+        HeartbeatSent(serial=2, at_ns=510, heartbeat=beat),
+        HeartbeatAnswered(serial=2, at_ns=520, answer=GroupHeartbeatAnswer(member_epoch=6)),
+        moved("a", 900, REST, ASKED),
+        moved("a", 999, ASKED, REST),
+    )
+    assert tree(traced.spans) == [
+        "transition",
+        "transition",
+        "rebalance",
+        "  PrepareRebalance",
+        "  transition",
+        "  transition",
+    ]
+    assert traced.spans[-1].start_time == 900
 
 
 def test_when_the_proxy_stops_open_rebalances_end_unfinished() -> None:

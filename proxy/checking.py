@@ -1,0 +1,284 @@
+"""`kip848-proxy check`: would the proxy work here? Looks at settings, listeners and the cluster, and changes nothing.
+
+It dials the brokers as the proxy would, and asks what anybody may ask: ApiVersions (answered before authentication),
+Metadata, and one ConsumerGroupHeartbeat by which nobody leaves a group that does not exist. Every finding that is not
+`ok` says what to do. Exit codes: 0 it would work, 1 it would not (or not everywhere), 2 the settings are wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import trio
+
+from proxy.addresses import Address, Directory, parse_address
+from proxy.causes import Disconnect
+from proxy.configuration import BadSettings, load
+from proxy.doors import CannotListen, Door
+from proxy.epoll_set import EpollSet
+from proxy.groups import native
+from proxy.groups.native import Ask, Versions
+from proxy.logs import Log
+from proxy.scout import CannotAsk, _ask
+from proxy.settings import Settings
+from proxy.tls import HandshakeFailed, UpstreamSide
+from proxy.wire import CLIENT_ID, Wire, api_name
+from translation import errors as e
+
+WORKS, WORKS_NOT, BAD_SETTINGS = 0, 1, 2
+ANSWER_SECONDS = 5.0
+FETCH = 1
+CANNOT_ASK = (OSError, HandshakeFailed, CannotAsk, Disconnect, trio.BrokenResourceError)
+Level = Literal["ok", "warning", "error"]
+
+ALL_SETTINGS = "docs/settings.md lists every setting, with its unit, default and bounds"
+TURN_ON = (
+    "kafka-features.sh --bootstrap-server … upgrade --feature group.version=1 (brokers since 4.0), and `consumer` in the "
+    "brokers' group.coordinator.rebalance.protocols; until then all groups pass to the brokers' classic protocol"
+)
+TOO_OLD = "KIP-848 needs brokers of 4.0 or newer; until all of them are, groups pass to the brokers' classic protocol"
+SEED = (
+    "is it a broker, up, and not behind a firewall? If its listener speaks TLS, set upstream_tls; "
+    "if its certificate is not trusted here, upstream_tls.ca_file"
+)
+ADVERTISED = "clients are sent to it: the brokers' advertised.listeners must be within reach from here"
+RIGHTS = (
+    "the proxy needs no rights of its own. A client's principal needs READ on its group, as before, "
+    "and DESCRIBE on the topics it subscribes to (READ implies it)"
+)
+
+
+class Finding(msgspec.Struct, frozen=True):
+    about: Literal["settings", "listeners", "cluster", "kip-848", "versions", "access"]
+    level: Level
+    said: str
+    remedy: str | None = None
+
+
+def check(flags: Mapping[str, Any], config: Path | None, *, as_json: bool) -> int:
+    """Print what was found, and say how it went."""
+    try:
+        settings = load(flags, os.environ, config).settings
+    except BadSettings as error:
+        wrong, _, remedy = str(error).partition("; ")
+        _show([Finding("settings", "error", wrong, remedy or ALL_SETTINGS)], as_json)
+        return BAD_SETTINGS
+    findings = [Finding("settings", "ok", "the settings are complete and agree with one another")]
+    findings += trio.run(_found, settings)
+    _show(findings, as_json)
+    return WORKS_NOT if any(finding.level == "error" for finding in findings) else WORKS
+
+
+def _show(findings: list[Finding], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(msgspec.to_builtins(findings), indent=2))
+        return
+    for finding in findings:
+        print(f"{finding.level:<8} {finding.about:<10} {finding.said}")
+        if finding.remedy is not None:
+            print(f"{'':<19} → {finding.remedy}")
+
+
+async def _found(settings: Settings) -> list[Finding]:
+    directory = Directory(settings)
+    visits = await _visits(settings, directory)
+    return [
+        *_listeners(settings, directory),
+        *_reached(directory, visits),
+        *_native(visits),
+        *_versions(visits),
+        *_access(visits),
+    ]
+
+
+# --- listeners -----------------------------------------------------------------------------------------------------
+
+
+def _listeners(settings: Settings, directory: Directory) -> Iterator[Finding]:
+    """As the proxy binds them, all at once: for bootstrap, and for every broker that was named or has shown up."""
+    bootstrap = parse_address(settings.listen)
+    nodes = {*settings.nodes, *map(int, settings.ports), *directory.nodes}
+    with EpollSet() as epoll_set, contextlib.ExitStack() as bound:
+        if settings.admin is not None:
+            yield _bind_admin(bound, parse_address(settings.admin))
+        yield _bind(bound, epoll_set, bootstrap, None)
+        for node in sorted(nodes if settings.sni is None else ()):
+            yield _bind(bound, epoll_set, Address(bootstrap.host, directory.port_of(node)), node)
+
+
+def _bind(bound: contextlib.ExitStack, epoll_set: EpollSet, address: Address, node: int | None) -> Finding:
+    try:
+        door = Door(epoll_set, address, node, lambda *_: None, Log(out=io.StringIO()))
+    except CannotListen as failure:
+        said, _, remedy = str(failure).partition(": ")
+        return Finding("listeners", "error", said, remedy)
+    bound.callback(door.close)
+    whose = "bootstrap" if node is None else f"node {node}"
+    return Finding("listeners", "ok", f"{address} can be bound ({whose})")
+
+
+def _bind_admin(bound: contextlib.ExitStack, address: Address) -> Finding:
+    try:
+        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
+        bound.enter_context(socket.create_server(tuple(address), family=family))
+    except OSError as failure:
+        said = f"cannot listen on {address} for the admin pages: {failure.strerror}"
+        return Finding("listeners", "error", said, "choose another address in `admin`, or none to go without")
+    return Finding("listeners", "ok", f"{address} can be bound (admin)")
+
+
+# --- visits --------------------------------------------------------------------------------------------------------
+
+
+class Answers(msgspec.Struct, frozen=True):
+    """What a broker says of itself. `verdict`: on our heartbeat; None where it answers only who authenticates."""
+
+    versions: Versions
+    group_version: int
+    verdict: int | None
+
+
+class NoAnswer(msgspec.Struct, frozen=True):
+    reason: str
+
+
+Visits = dict[Address, Answers | NoAnswer]
+
+
+async def _visits(settings: Settings, directory: Directory) -> Visits:
+    """To each seed, and to each broker that they name."""
+    tls = UpstreamSide(settings.upstream_tls, Log(out=io.StringIO())) if settings.upstream_tls else None
+    visits: Visits = {}
+    for address in directory.seeds:
+        visits[address] = await _visit(address, tls, directory)
+    for address in list(directory.nodes.values()):
+        if address not in visits:
+            visits[address] = await _visit(address, tls, directory)
+    return visits
+
+
+async def _visit(address: Address, tls: UpstreamSide | None, directory: Directory) -> Answers | NoAnswer:
+    try:
+        with trio.fail_after(ANSWER_SECONDS):
+            stream = await _dial(address, tls)
+            try:
+                return await _questions(stream, directory)
+            finally:
+                await trio.aclose_forcefully(stream)
+    except trio.TooSlowError:
+        return NoAnswer(f"no answer within {ANSWER_SECONDS:.0f} s")
+    except CANNOT_ASK as failure:
+        return NoAnswer(_in_words(failure))
+
+
+async def _dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
+    """The caller closes it."""
+    stream: trio.abc.Stream = await trio.open_tcp_stream(address.host, address.port)
+    if tls is None:
+        return stream
+    try:
+        return await tls.handshake(stream, address.host)
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+
+
+async def _questions(stream: trio.abc.Stream, directory: Directory) -> Answers:
+    offered = await _answer(stream, native.ask_features())
+    if offered.error_code:
+        raise CannotAsk(f"answers ApiVersions with error {offered.error_code}")
+    verdict: int | None = None
+    # Whoever wants credentials first hangs up on the second question.
+    with contextlib.suppress(CannotAsk, trio.BrokenResourceError):
+        await _learn_brokers(stream, directory)
+        verdict = (await _answer(stream, native.ask_for_translation())).error_code
+    return Answers(native.versions_of(offered), native.group_version(offered), verdict)
+
+
+async def _learn_brokers(stream: trio.abc.Stream, directory: Directory) -> None:
+    wire = Wire(directory)
+    for broker in wire.brokers_of(await _ask(stream, wire.ask_brokers())):
+        directory.learn(broker.node, broker.host, broker.port)
+
+
+async def _answer(stream: trio.abc.Stream, ask: Ask) -> Any:
+    request = native.written(ask, 1, CLIENT_ID)
+    return native.read(ask, await _ask(stream, len(request).to_bytes(4, "big") + request))
+
+
+def _in_words(failure: BaseException) -> str:
+    """trio says that all attempts failed; why is said by what it was raised from."""
+    cause = failure.exceptions[0] if isinstance(failure, BaseExceptionGroup) else failure.__cause__
+    if cause is not None:
+        return _in_words(cause)
+    return getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
+
+
+# --- verdicts ------------------------------------------------------------------------------------------------------
+
+
+def _answering(visits: Visits) -> dict[Address, Answers]:
+    return {address: visit for address, visit in visits.items() if isinstance(visit, Answers)}
+
+
+def _reached(directory: Directory, visits: Visits) -> Iterator[Finding]:
+    """One seed that answers is enough; a broker that clients will be sent to must be within reach."""
+    nodes = {address: node for node, address in directory.nodes.items()}
+    for address, visit in visits.items():
+        name = f"node {nodes[address]} at {address}" if address in nodes else f"{address}"
+        if isinstance(visit, Answers):
+            yield Finding("cluster", "ok", f"{name} answers")
+        elif address in nodes:
+            yield Finding("cluster", "error", f"{name} cannot be asked: {visit.reason}", ADVERTISED)
+        else:
+            level: Level = "warning" if _answering(visits) else "error"
+            yield Finding("cluster", level, f"{name} cannot be asked: {visit.reason}", SEED)
+
+
+def _native(visits: Visits) -> Iterator[Finding]:
+    answering = _answering(visits)
+    troubles = [_trouble(f"{address}", answers) for address, answers in answering.items()]
+    found = [trouble for trouble in troubles if trouble is not None]
+    yield from found
+    if answering and not found:
+        level = min(answers.group_version for answers in answering.values())
+        yield Finding("kip-848", "ok", f"group.version is {level}, and ConsumerGroupHeartbeat is offered")
+
+
+def _trouble(name: str, answers: Answers) -> Finding | None:
+    if native.GROUP_HEARTBEAT not in answers.versions:
+        return Finding("kip-848", "error", f"{name} does not offer ConsumerGroupHeartbeat", TOO_OLD)
+    if answers.verdict == e.UNSUPPORTED_VERSION:
+        return Finding("kip-848", "error", f"{name} refuses ConsumerGroupHeartbeat", TURN_ON)
+    if answers.group_version == 0:
+        return Finding("kip-848", "error", f"{name} says that group.version is 0", TURN_ON)
+    return None
+
+
+def _versions(visits: Visits) -> Iterator[Finding]:
+    answering = _answering(visits)
+    for address, answers in answering.items():
+        missing = [f"{api_name(key)} v{version}" for key, version in native.unspoken(answers.versions)]
+        if missing:
+            yield Finding("versions", "error", f"{address} does not take {', '.join(missing)}", TOO_OLD)
+    oldest = max((answers.versions.get(FETCH, (0, 0))[0] for answers in answering.values()), default=0)
+    if oldest > 0:
+        said = f"brokers take Fetch from version {oldest} on: clients that are too old for it fail, proxy or not"
+        yield Finding("versions", "ok", said)
+
+
+def _access(visits: Visits) -> Iterator[Finding]:
+    answering = _answering(visits).values()
+    if any(answers.verdict is None for answers in answering):
+        said = "brokers answer only who authenticates: other brokers and the groups' coordinators were not asked"
+        yield Finding("access", "ok", said)
+    if answering:
+        yield Finding("access", "ok", RIGHTS)

@@ -1,0 +1,130 @@
+"""python -m tests.matrix [--row WORDS …] [--jobs N] [--markdown]: every row, direct and through the proxy, and the table."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+
+from tests.kafka import Cluster
+from tests.matrix.rows import ROWS, Row
+from tests.matrix.walk import Seen, walks, warm
+from tests.proxy.running import Running
+
+DOCUMENT = Path(__file__).parents[2] / "docs/clients.md"
+HEAD = """# Clients
+
+Written by `python -m tests.matrix --markdown` on {date}, against Kafka {version}.
+
+Each client walks the same way twice, straight to the broker (which then translates for it while a native member is in the
+group) and through the proxy: it joins; a second one joins; with static membership that one restarts; it leaves; a native
+member joins and leaves; a third one joins and is killed; the offsets were committed past the proxy before, and are gone on
+from past the proxy after. Records are produced all the time at 50 a second. Sessions are 10 s.
+
+"Seconds" are until the group was at rest again, a second and a half of rest included: after a client joined, a second one
+did, a native one did, and after a kill. "Twice" counts records read again: a client that was killed had not committed them,
+and some makes commit late when they let go. "Complaints" are warnings and errors in the client's log or thrown by it that
+the direct walk did not show.
+
+| client | strategy | walk | lost, overlapping | twice: direct, proxy | seconds: direct | seconds: proxy | complaints |
+|---|---|---|---|---|---|---|---|
+"""
+TIMED = ("joins", "scales_out", "native_joins", "crash")
+
+
+class Pair(NamedTuple):
+    direct: Seen
+    proxy: Seen
+
+    @property
+    def complaints(self) -> set[str]:
+        return self.proxy.complaints - self.direct.complaints
+
+    @property
+    def green(self) -> bool:
+        return self.proxy.whole and not self.complaints
+
+
+def main() -> None:
+    options = _options()
+    rows = [row for row in ROWS if not options.row or any(words in row.name for words in options.row)]
+    with Cluster.start() as kafka, Running(kafka.bootstrap, log_level="info") as proxy:
+        found = trio.run(_all, kafka, proxy.ready(), rows, options.jobs)
+        version = kafka.version
+    table = HEAD.format(date=datetime.date.today(), version=version) + markdown(found)
+    print(table)
+    if options.markdown:
+        DOCUMENT.write_text(table)
+    sys.exit(not all(pair.green for pair in found.values()))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--row", nargs="+", metavar="WORDS", help="only rows whose names contain one of these")
+    parser.add_argument("--jobs", type=int, default=2, help="rows that walk at the same time")
+    parser.add_argument("--markdown", action="store_true", help="write docs/clients.md")
+    return parser.parse_args()
+
+
+async def _all(kafka: Cluster, proxy: Running, rows: list[Row], jobs: int) -> dict[Row, Pair]:
+    found: dict[Row, Pair] = {}
+    limit = trio.Semaphore(jobs)
+
+    async def one(row: Row) -> None:
+        async with limit:
+            direct = await walks(kafka, kafka.bootstrap, row)
+            found[row] = Pair(direct, await walks(kafka, proxy.bootstrap, row))
+        print(f"{row.name}: {'green' if found[row].green else 'RED'} {found[row]}", file=sys.stderr, flush=True)
+
+    await warm(kafka)
+    async with trio.open_nursery() as nursery:
+        for row in rows:
+            if row.missing:
+                print(f"{row.name} is left out: it needs {row.missing}", file=sys.stderr)
+            else:
+                nursery.start_soon(one, row)
+    return {row: found[row] for row in rows if row in found}
+
+
+def markdown(found: dict[Row, Pair]) -> str:
+    lines = []
+    notes = []
+    for row, (direct, proxy) in found.items():
+        strategy = " ".join([row.strategy or "default", *(["static"] if row.static else [])])
+        cells = [
+            proxy.client,
+            strategy,
+            "whole" if proxy.failed is None else f"ended at {_step(proxy)}",
+            f"{proxy.lost} of {proxy.sent}, {proxy.overlapping}",
+            f"{direct.twice}, {proxy.twice}",
+            _seconds(direct),
+            _seconds(proxy),
+            str(len(found[row].complaints)),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+        notes += [f"* {row.name}, {way}" for way in _remarks(found[row])]
+    return "\n".join([*lines, *([""] if notes else []), *notes, ""])
+
+
+def _step(seen: Seen) -> str:
+    return "" if seen.failed is None else seen.failed.partition(":")[0].replace("_", " ")
+
+
+def _seconds(seen: Seen) -> str:
+    if seen.failed is not None:
+        return f"ended at {_step(seen)}"
+    return ", ".join(f"{seen.seconds[step]:.1f}" for step in TIMED)
+
+
+def _remarks(pair: Pair) -> list[str]:
+    failed = [(name, seen.failed) for name, seen in (("direct", pair.direct), ("proxy", pair.proxy)) if seen.failed]
+    said = [f"{name}: {reason.splitlines()[0]}" for name, reason in failed]
+    return said + [f"complaint: `{each}`" for each in sorted(pair.complaints)]
+
+
+if __name__ == "__main__":
+    main()

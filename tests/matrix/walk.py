@@ -1,0 +1,206 @@
+"""The walk. Each step begins with a group at rest and ends with one; a step that fails ends the walk and says why."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+import trio
+
+from tests.clients import Client, ClientEnded, overlaps
+from tests.kafka import Cluster
+from tests.matrix.complaints import complaints
+from tests.matrix.rows import Row
+from tests.matrix.steady import Steady
+
+PARTITIONS = 6
+SESSION_MS = 10_000
+HEARTBEAT_MS = 1_000
+STEP_SECONDS = 60
+# Within the session, and long enough that the partitions of who has left for good are given away.
+AWAY_SECONDS = 4
+CALM_SECONDS = 1.5
+# Two processes' clocks are one, but a callback is told a moment after it ran.
+OVERLAP_TOLERANCE_MS = 5
+
+
+@dataclass
+class Seen:
+    """What came of one walk."""
+
+    client: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    failed: str | None = None
+    sent: int = 0
+    lost: int = 0
+    twice: int = 0
+    overlapping: int = 0
+    complaints: set[str] = field(default_factory=set)
+
+    @property
+    def whole(self) -> bool:
+        return self.failed is None and not self.lost and not self.overlapping
+
+
+class Walk:
+    def __init__(self, kafka: Cluster, bootstrap: str, row: Row, exits: AsyncExitStack) -> None:
+        self.kafka = kafka
+        self.bootstrap = bootstrap
+        self.row = row
+        self.topic = f"matrix-{uuid.uuid4()}"
+        self.everybody: list[Client] = []
+        self.present: list[Client] = []
+        self.seen = Seen()
+        self._exits = exits
+        kafka.create_topic(self.topic, partitions=PARTITIONS)
+        self.steady = Steady(kafka.bootstrap, self.topic, PARTITIONS)
+
+    # ------------------------------------------------------------------------------------------------------- steps
+
+    async def before(self) -> None:
+        """Somebody reads and commits, on the classic protocol and past the proxy; then nobody is there."""
+        before = await self._legacy("before", self.kafka.bootstrap)
+        await before.until(lambda: len(before.values) > 50, within=STEP_SECONDS)
+        await self._leaves(before)
+
+    async def joins(self) -> None:
+        self.alice = await self._legacy("alice")
+        await self._settled()
+
+    async def scales_out(self) -> None:
+        self.bob = await self._legacy("bob")
+        await self._settled()
+
+    async def static_restart(self) -> None:
+        """Within its session: it has the same partitions again, and its neighbour notices nothing."""
+        had = self.bob.owned
+        let_go = len(self.alice.seen("revoked"))
+        await self._leaves(self.bob)
+        await trio.sleep(AWAY_SECONDS)
+        self.bob = await self._legacy("bob")
+        await self._settled()
+        assert self.bob.owned == had, f"another share after the restart: {self.bob.owned}, not {had}"
+        assert len(self.alice.seen("revoked")) == let_go, "the neighbour had to let go"
+
+    async def scales_in(self) -> None:
+        """A static member that goes for good is given up when its session ends."""
+        await self._leaves(self.bob)
+        await self._settled()
+
+    async def native_joins(self) -> None:
+        self.nadia = await self._start("confluent-kafka", "nadia", self.kafka.bootstrap)
+        self.nadia.subscribe(self.topic, self.topic, protocol="consumer")
+        await self._settled()
+
+    async def native_leaves(self) -> None:
+        await self._leaves(self.nadia)
+        await self._settled()
+
+    async def crash(self) -> None:
+        carol = await self._legacy("carol")
+        await self._settled()
+        carol.kill()
+        self.present.remove(carol)
+        await self._settled()
+
+    async def after(self) -> None:
+        """Alice goes, and past the proxy somebody goes on where she was."""
+        committed = {(topic, number): offset for topic, number, offset in await self.alice.commit()}
+        await self._leaves(self.alice)
+        await trio.sleep(SESSION_MS / 1000 if self.row.static else 0)
+        after = await self._legacy("after", self.kafka.bootstrap)
+        await self._settled()
+        await after.until(lambda: len(after.values) > 50, within=STEP_SECONDS)
+        again = [record for record in after.records if record[2] < committed.get(record[:2], 0)]
+        assert not again, f"committed, and read again: {len(again)} records, {again[:3]}"
+
+    def steps(self) -> list[Callable[[], Awaitable[None]]]:
+        out = [self.scales_out, self.static_restart] if self.row.static else [self.scales_out]
+        natives = [self.native_joins, self.native_leaves]
+        return [self.before, self.joins, *out, self.scales_in, *natives, self.crash, self.after]
+
+    # ----------------------------------------------------------------------------------------------------- details
+
+    async def _legacy(self, name: str, bootstrap: str | None = None) -> Client:
+        client = await self._start(self.row.library, name, bootstrap or self.bootstrap)
+        client.subscribe(
+            self.topic,
+            self.topic,
+            strategy=self.row.strategy,
+            session_timeout_ms=SESSION_MS,
+            heartbeat_interval_ms=HEARTBEAT_MS,
+            instance_id=name if self.row.static else None,
+        )
+        return client
+
+    async def _start(self, library: str, name: str, bootstrap: str) -> Client:
+        client = await self._exits.enter_async_context(await Client.start(library, bootstrap, name=name, within=60))
+        self.everybody.append(client)
+        self.present.append(client)
+        if library == self.row.library:
+            self.seen.client = " ".join(client.seen("ready")[0][key] for key in ("library", "version"))
+        return client
+
+    async def _leaves(self, client: Client) -> None:
+        await client.close()
+        self.present.remove(client)
+
+    async def _settled(self) -> None:
+        """Every partition has one owner among those present, each has some, and nothing moves for a moment."""
+        deadline = trio.current_time() + STEP_SECONDS
+        since, held = time.monotonic(), None
+        while time.monotonic() - since < CALM_SECONDS:
+            now = [client.owned for client in self.present]
+            if now != held or not all(now) or sum(map(len, now)) != PARTITIONS or len(set().union(*now)) != PARTITIONS:
+                since, held = time.monotonic(), now
+            if trio.current_time() > deadline:
+                raise TimeoutError(f"not settled: {[(client.name, len(client.owned)) for client in self.present]}")
+            await trio.sleep(0.05)
+
+    def _numbers(self) -> list[int]:
+        return [int(value) for client in self.everybody for value in client.values]
+
+    async def finishes(self) -> None:
+        """Whatever was produced is read in the end, or lost."""
+        self.steady.end()
+        if self.seen.failed is None:
+            last = self.everybody[-1]
+            with contextlib.suppress(TimeoutError, ClientEnded):
+                await last.until(lambda: len(set(self._numbers())) >= self.steady.sent, within=15)
+        numbers = self._numbers()
+        self.seen.sent, self.seen.lost = self.steady.sent, self.steady.sent - len(set(numbers))
+        self.seen.twice = len(numbers) - len(set(numbers))
+        self.seen.overlapping = len(overlaps(self.everybody, OVERLAP_TOLERANCE_MS))
+        for client in self.everybody:
+            if client.library == self.row.library:
+                self.seen.complaints |= complaints(client)
+
+
+async def warm(kafka: Cluster) -> None:
+    """A fresh broker has no coordinator until somebody asks for one, and every client grumbles at that."""
+    async with await Client.start("confluent-kafka", kafka.bootstrap, name="first") as first:
+        topic = f"matrix-{uuid.uuid4()}"
+        await trio.to_thread.run_sync(kafka.create_topic, topic)
+        first.subscribe(topic, topic)
+        await first.event("assigned", within=STEP_SECONDS)
+
+
+async def walks(kafka: Cluster, bootstrap: str, row: Row) -> Seen:
+    async with AsyncExitStack() as exits:
+        walk = await trio.to_thread.run_sync(Walk, kafka, bootstrap, row, exits)
+        try:
+            for step in walk.steps():
+                began = time.monotonic()
+                try:
+                    await step()
+                except (TimeoutError, ClientEnded, AssertionError) as failure:
+                    walk.seen.failed = f"{step.__name__}: {str(failure)[:1_500]}"
+                    break
+                walk.seen.seconds[step.__name__] = round(time.monotonic() - began, 1)
+        finally:
+            await walk.finishes()
+        return walk.seen

@@ -1,0 +1,258 @@
+"""`check` before clusters that work and that do not, and what the shell offers after Tab."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from demo.cluster import Cluster as EmbeddedCluster
+from demo.cluster import Code, Cut, Fail, open_cluster
+from kafka_protocol import messages as m
+from proxy.cli import main
+from tests.kafka import Cluster, Security
+from tests.kafka.ports import free_ports
+from tests.proxy.running import _room
+
+UPDATE_FEATURES = 57
+SAFE_DOWNGRADE = 2
+
+Findings = list[dict[str, Any]]
+
+
+class Checked:
+    """What `check` found, and its exit code."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], upstream: str, *arguments: str) -> None:
+        admin = f"127.0.0.1:{free_ports(1)[0]}"
+        listen = () if "--listen" in arguments else ("--listen", f"127.0.0.1:{_room(5)}")
+        self.code = main(["check", "--json", "--upstream", upstream, "--admin", admin, *listen, *arguments])
+        self.findings: Findings = json.loads(capsys.readouterr().out)
+
+    def about(self, about: str, level: str) -> Findings:
+        return [finding for finding in self.findings if (finding["about"], finding["level"]) == (about, level)]
+
+    def errors(self) -> list[str]:
+        return [finding["about"] for finding in self.findings if finding["level"] == "error"]
+
+
+@pytest.fixture
+async def embedded() -> Any:
+    async with open_cluster(nodes=3, topics={"orders": 2}) as cluster:
+        yield cluster
+
+
+async def checked(capsys: pytest.CaptureFixture[str], upstream: str, *arguments: str) -> Checked:
+    return await trio.to_thread.run_sync(lambda: Checked(capsys, upstream, *arguments))
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+# --- settings and listeners ----------------------------------------------------------------------------------------
+
+
+def test_a_wrong_setting_is_code_2_and_says_what_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Checked(capsys, "kafka")
+    assert found.code == 2
+    assert found.about("settings", "error")[0]["remedy"] == "for example localhost:9092 or [::1]:9092"
+
+
+def test_nobody_at_the_seed_is_code_1_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Checked(capsys, f"127.0.0.1:{free_ports(1)[0]}")
+    assert (found.code, found.errors()) == (1, ["cluster"])
+    assert "Connection refused" in found.about("cluster", "error")[0]["said"]
+
+
+def test_every_finding_that_is_not_ok_has_a_remedy(capsys: pytest.CaptureFixture[str], taken_port: int) -> None:
+    found = Checked(capsys, f"127.0.0.1:{free_ports(1)[0]}", "--listen", f"127.0.0.1:{taken_port}")
+    assert set(found.errors()) == {"listeners", "cluster"}
+    assert all(finding["remedy"] for finding in found.findings if finding["level"] != "ok")
+
+
+def test_for_people_the_remedy_stands_below_what_is_wrong(capsys: pytest.CaptureFixture[str], taken_port: int) -> None:
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    main(["check", "--upstream", nobody, "--listen", f"127.0.0.1:{taken_port}", "--admin", "none"])
+    lines = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("error    listeners"))
+    assert f"127.0.0.1:{taken_port}" in lines[at]
+    assert "→ the port is in use" in lines[at + 1]
+
+
+# --- the cluster ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_cluster_that_serves_is_code_0(embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    found = await checked(capsys, embedded.bootstrap)
+    assert (found.code, found.errors()) == (0, [])
+    assert len(found.about("cluster", "ok")) == 3
+
+
+async def test_brokers_that_no_seed_names_are_visited_and_get_listeners(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = await checked(capsys, embedded.nodes[1].address)
+    assert len(found.about("cluster", "ok")) == 3
+    assert len([each for each in found.about("listeners", "ok") if "(node " in each["said"]]) == 3
+
+
+async def test_a_listener_that_another_of_ours_has_taken_is_found(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = _room(5)
+    clash = ("--listen", f"127.0.0.1:{base}", "--admin", f"127.0.0.1:{base + 3}")
+    found = await checked(capsys, embedded.bootstrap, *clash)
+    assert (found.code, found.errors()) == (1, ["listeners"])
+    assert "the listener of node 2" in found.about("listeners", "error")[0]["said"]
+
+
+async def test_one_seed_that_answers_is_enough(embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    found = await checked(capsys, f"127.0.0.1:{free_ports(1)[0]},{embedded.nodes[1].address}")
+    assert found.code == 0
+    assert len(found.about("cluster", "warning")) == 1
+
+
+async def test_a_broker_that_clients_are_sent_to_must_answer(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    embedded.faults.add("ApiVersions", Cut(), node=2)
+    found = await checked(capsys, embedded.nodes[1].address)
+    assert (found.code, found.errors()) == (1, ["cluster"])
+    assert found.about("cluster", "error")[0]["said"].startswith("node 2 at ")
+
+
+async def test_a_broker_that_refuses_the_heartbeat_is_found_though_it_offers_it(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    embedded.faults.add("ConsumerGroupHeartbeat", Fail(Code.UNSUPPORTED_VERSION), node=3)
+    found = await checked(capsys, embedded.bootstrap)
+    assert (found.code, found.errors()) == (1, ["kip-848"])
+    assert embedded.nodes[3].address in found.about("kip-848", "error")[0]["said"]
+
+
+async def test_a_broker_that_refuses_the_question_is_none_that_answers(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    embedded.faults.add("ApiVersions", Fail(Code.UNSUPPORTED_VERSION))
+    found = await checked(capsys, embedded.nodes[1].address)
+    assert (found.code, found.errors()) == (1, ["cluster"])
+    assert "ApiVersions" in found.about("cluster", "error")[0]["said"]
+
+
+async def test_something_else_than_a_broker_is_no_broker(
+    capsys: pytest.CaptureFixture[str], nursery: trio.Nursery
+) -> None:
+    async def greet(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, greet, listeners)
+    found = await checked(capsys, f"127.0.0.1:{listeners[0].socket.getsockname()[1]}")
+    assert (found.code, found.errors()) == (1, ["cluster"])
+    assert "is this a Kafka broker" in found.about("cluster", "error")[0]["said"]
+
+
+@pytest.mark.broker
+def test_a_real_cluster_is_fit_as_it_comes(kafka: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    found = Checked(capsys, kafka.bootstrap)
+    assert (found.code, found.errors()) == (0, [])
+    assert "group.version is 1" in found.about("kip-848", "ok")[0]["said"]
+    assert "Fetch from version 4" in found.about("versions", "ok")[0]["said"]
+
+
+@pytest.mark.broker
+def test_a_cluster_that_wants_credentials_is_judged_by_what_it_says_before(
+    kafka_sasl: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Checked(capsys, kafka_sasl.bootstrap)
+    assert (found.code, found.errors()) == (0, [])
+    assert "who authenticates" in found.about("access", "ok")[0]["said"]
+
+
+@pytest.mark.broker
+def test_plaintext_to_a_tls_listener_names_the_setting(kafka_tls: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    found = Checked(capsys, kafka_tls.bootstrap)
+    assert (found.code, found.errors()) == (1, ["cluster"])
+    assert "upstream_tls" in found.about("cluster", "error")[0]["remedy"]
+
+
+@pytest.mark.broker
+def test_tls_is_judged_by_the_authorities_of_upstream_tls(
+    kafka_tls: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert kafka_tls.certificates is not None
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[upstream_tls]\nca_file = "{kafka_tls.certificates.authority}"\n')
+    found = Checked(capsys, kafka_tls.bootstrap, "--config", str(config))
+    assert (found.code, found.errors()) == (0, [])
+    config.write_text("[upstream_tls]\nverify_hostname = true\n")
+    distrustful = Checked(capsys, kafka_tls.bootstrap, "--config", str(config))
+    assert distrustful.code == 1
+    assert "certificate verify failed" in distrustful.about("cluster", "error")[0]["said"]
+
+
+@pytest.mark.broker
+def test_group_version_0_names_the_feature_to_upgrade(capsys: pytest.CaptureFixture[str]) -> None:
+    with Cluster.start(security=Security(sasl=("PLAIN",))) as kafka:
+        turned_off = m.UpdateFeaturesRequest(
+            feature_updates=[
+                m.UpdateFeaturesRequestFeatureUpdateKey(
+                    feature="group.version", max_version_level=0, upgrade_type=SAFE_DOWNGRADE
+                )
+            ]
+        )
+        assert kafka.ask(1, UPDATE_FEATURES, 1, turned_off).error_code == 0
+        with_credentials = Checked(capsys, kafka.bootstrap)
+        without = Checked(capsys, "{}:{}".format(*kafka.nodes[1].internal))
+    for found in (with_credentials, without):
+        assert (found.code, set(found.errors())) == (1, {"kip-848"})
+        assert "group.version=1" in found.about("kip-848", "error")[0]["remedy"]
+
+
+# --- completions ---------------------------------------------------------------------------------------------------
+
+
+def offered(script: str, *words: str) -> list[str]:
+    """What bash would offer for the last of these words."""
+    line = " ".join(f"'{word}'" for word in words)
+    ask = f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _kip848_proxy; printf '%s\\n' ${{COMPREPLY[@]}}"
+    said = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    assert said.stderr == ""
+    return said.stdout.split()
+
+
+@pytest.fixture
+def bash(capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["completions", "bash"]) == 0
+    return capsys.readouterr().out
+
+
+def test_bash_offers_commands_options_and_values(bash: str, tmp_path: Path) -> None:
+    assert offered(bash, "kip848-proxy", "s") == ["serve", "status"]
+    assert offered(bash, "kip848-proxy", "check", "--js") == ["--json"]
+    assert offered(bash, "kip848-proxy", "serve", "--log-level", "") == ["debug", "info", "warning", "error"]
+    assert offered(bash, "kip848-proxy", "completions", "z") == ["zsh"]
+    assert offered(bash, "kip848-proxy", "serve", "--upstream", "") == []
+    assert offered(bash, "kip848-proxy", "serve", "--print-config", "--lis") == ["--listen"]
+    (tmp_path / "proxy.toml").touch()
+    assert offered(bash, "kip848-proxy", "serve", "--config", f"{tmp_path}/pro") == [f"{tmp_path}/proxy.toml"]
+
+
+def test_zsh_takes_its_script(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completions", "zsh"]) == 0
+    script = capsys.readouterr().out
+    assert script.startswith("#compdef kip848-proxy\n")
+    for command in ("serve", "check", "status", "report", "demo", "completions"):
+        assert f"\n{command})\n" in script
+    if zsh := shutil.which("zsh"):
+        subprocess.run([zsh, "-n", "-c", script], check=True)

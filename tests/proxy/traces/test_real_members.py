@@ -1,0 +1,69 @@
+"""A real client before a real broker: its trace is in the file, and with a collector."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients import Client
+from tests.kafka import Cluster
+from tests.proxy.running import Running
+from tests.proxy.traces.receivers import http_receiver, spans_of
+
+pytestmark = pytest.mark.broker
+ORDINARY_LIFE = {
+    "rebalance",
+    "CompletingRebalance",
+    "transition",
+    "JoinGroup",
+    "SyncGroup",
+    "LeaveGroup",
+    "ConsumerGroupHeartbeat",
+}
+
+
+def spans(file: Path) -> Iterator[dict[str, Any]]:
+    for line in file.read_text().splitlines():
+        for resource in json.loads(line)["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                yield from scope["spans"]
+
+
+def said(span: dict[str, Any], name: str) -> object:
+    """An attribute's value, whatever its type."""
+    values = [each["value"] for each in span["attributes"] if each["key"] == name]
+    return next(iter(values[0].values())) if values else None
+
+
+async def test_a_clients_life_is_in_the_file_and_at_the_collector(kafka: Cluster, tmp_path: Path) -> None:
+    topic = f"traced-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=2)
+    config, file = tmp_path / "proxy.toml", tmp_path / "traces.json"
+    with http_receiver() as (endpoint, received):
+        config.write_text(f'[traces]\nfile = "{file}"\notlp_endpoint = "{endpoint}"\n')
+        with Running(kafka.bootstrap, "--config", str(config)) as proxy:
+            proxy.ready()
+            async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice:
+                await alice.produce(topic, 10)
+                alice.subscribe(topic, topic, session_timeout_ms=6000)
+                await alice.until(lambda: len(alice.values) >= 10, within=40)
+                await alice.close()
+            proxy.stop()
+    written = list(spans(file))
+    mine = [span for span in written if said(span, "kip848.group_id") == topic]
+    assert {span["name"] for span in mine} >= ORDINARY_LIFE
+    for span in mine:
+        parent = next((each for each in mine if each["spanId"] == span.get("parentSpanId")), None)
+        assert (parent is None) == (span["name"] == "rebalance"), span
+        if parent is not None:
+            assert int(parent["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
+            assert int(span["endTimeUnixNano"]) <= int(parent["endTimeUnixNano"])
+    first = min((span for span in mine if span["name"] == "rebalance"), key=lambda span: int(span["startTimeUnixNano"]))
+    assert said(first, "kip848.client_software") == "confluent-kafka-python"
+    assert said(first, "kip848.outcome") == "stable"
+    assert {span.span_id.hex() for span in spans_of(received)} == {span["spanId"] for span in written}

@@ -1,0 +1,275 @@
+"""What is counted of groups; and that the document, the dashboard and the alerts name what is there, and all of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from proxy.counts import Counts
+from proxy.group_metrics import GROUP_METRICS, MOST_GROUPS, MOST_SOFTWARE, PREFIX, GroupMetrics
+from proxy.metrics import Metrics
+from proxy.observations import (
+    Changed,
+    Client,
+    GroupPasses,
+    HeartbeatAnswered,
+    HeartbeatSent,
+    Observation,
+    RequestAnswered,
+    RequestArrived,
+)
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.states import Phase, Standing
+from translation.transition import Transition
+
+ROOT = Path(__file__).parents[2]
+SECOND = 1_000_000_000
+LEGACY = Client(address="10.0.0.1:5000", client_id="c", software="librdkafka", software_version="1.9.2")
+
+
+def moved(
+    before: Phase,
+    after: Phase,
+    *,
+    at_s: float = 0,
+    member: str = "alice",
+    group: str = "orders",
+    epochs: tuple[int, int] = (7, 7),
+    generation: int = 7,
+    client: Client = LEGACY,
+) -> Changed:
+    transition = Transition(
+        group_id=group,
+        member_id=member,
+        instance_id=None,
+        client_id="c",
+        at=0,
+        cause="JoinGroup",
+        phase_before=before,
+        phase=after,
+        standing_before=Standing.STABLE,
+        standing=Standing.STABLE,
+        epoch_before=epochs[0],
+        epoch=epochs[1],
+        generation_before=generation,
+        generation=generation,
+    )
+    return Changed(at_ns=int(at_s * SECOND), transition=transition, names={}, client=client)
+
+
+def joins(member: str = "alice", group: str = "orders", client: Client = LEGACY) -> Changed:
+    return moved(Phase.ABSENT, Phase.COMPLETING_REBALANCE, member=member, group=group, client=client)
+
+
+def arrived(number: int, api: str) -> RequestArrived:
+    return RequestArrived(
+        number=number, at_ns=0, group_id="g", member_id="m", instance_id=None, api=api, version=0, client=LEGACY
+    )
+
+
+def beat(serial: int, at_s: float, member: str = "alice") -> HeartbeatSent:
+    heartbeat = GroupHeartbeat(group_id="orders", member_id=member, member_epoch=7)
+    return HeartbeatSent(serial=serial, at_ns=int(at_s * SECOND), heartbeat=heartbeat)
+
+
+def beaten(serial: int, at_s: float, error_code: int | None = 0) -> HeartbeatAnswered:
+    answer = None if error_code is None else GroupHeartbeatAnswer(error_code=error_code)
+    return HeartbeatAnswered(serial=serial, at_ns=int(at_s * SECOND), answer=answer)
+
+
+class Shown:
+    """What /metrics says after these observations."""
+
+    def __init__(self, *observations: Observation, now_s: float = 0) -> None:
+        metrics = GroupMetrics(lambda: int(now_s * SECOND))
+        for observation in observations:
+            metrics.observe(observation)
+        registry = CollectorRegistry()
+        registry.register(metrics)
+        families = list(text_string_to_metric_families(generate_latest(registry).decode()))
+        self.samples = [sample for family in families for sample in family.samples]
+        self.names = {PREFIX + name for name in GROUP_METRICS} & {
+            name for family in families for name in (family.name, f"{family.name}_total")
+        }
+
+    def of(self, name: str) -> dict[tuple[str, ...], float]:
+        found = (sample for sample in self.samples if sample.name == PREFIX + name)
+        return {tuple(sample.labels.values()): sample.value for sample in found}
+
+
+def test_members_are_counted_by_where_they_are_now() -> None:
+    shown = Shown(
+        joins("alice"),
+        joins("bob"),
+        moved(Phase.COMPLETING_REBALANCE, Phase.STABLE, member="alice"),
+        joins("carol"),
+        moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, member="carol"),
+    )
+    assert shown.of("members") == {
+        ("orders", "stable", "librdkafka"): 1,
+        ("orders", "completing-rebalance", "librdkafka"): 1,
+    }
+
+
+def test_a_rebalance_lasts_from_the_first_sign_until_the_client_is_stable() -> None:
+    shown = Shown(
+        moved(Phase.STABLE, Phase.PREPARE_REBALANCE, at_s=10),
+        moved(Phase.PREPARE_REBALANCE, Phase.COMPLETING_REBALANCE, at_s=12),
+        moved(Phase.COMPLETING_REBALANCE, Phase.STABLE, at_s=13),
+    )
+    assert shown.of("rebalances_total") == {("asked", "stable"): 1}
+    assert shown.of("rebalance_seconds_sum") == {(): 3}
+    buckets = shown.of("rebalance_seconds_bucket")
+    assert (buckets["2.5",], buckets["5.0",], buckets["+Inf",]) == (0, 1, 1)
+
+
+def test_who_is_gone_in_the_middle_of_a_rebalance_adds_no_duration() -> None:
+    shown = Shown(joins(), moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, at_s=60))
+    assert shown.of("rebalances_total") == {("joined", "absent"): 1}
+    assert shown.of("rebalance_seconds_count") == {(): 0}
+
+
+def test_an_epoch_that_was_passed_over_in_silence_is_told_from_one_that_the_client_heard() -> None:
+    shown = Shown(
+        moved(Phase.STABLE, Phase.STABLE, epochs=(7, 8), generation=7),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(8, 9), generation=7),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(9, 10), generation=7),
+    )
+    assert shown.of("member_epochs_total") == {("yes",): 1, ("no",): 2}
+
+
+def test_a_first_epoch_leaves_none_behind() -> None:
+    newcomer = moved(Phase.COMPLETING_REBALANCE, Phase.COMPLETING_REBALANCE, epochs=(0, 5), generation=-1)
+    assert sum(Shown(newcomer).of("member_epochs_total").values()) == 0
+
+
+def test_translations_are_counted_by_what_the_client_was_told() -> None:
+    shown = Shown(
+        arrived(1, "Heartbeat"),
+        arrived(2, "Heartbeat"),
+        RequestAnswered(number=2, at_ns=0, error_code=27),
+        RequestAnswered(number=1, at_ns=0, error_code=0),
+        RequestAnswered(number=99, at_ns=0, error_code=0),
+    )
+    assert shown.of("translations_total") == {("Heartbeat", "ok"): 1, ("Heartbeat", "rebalance_in_progress"): 1}
+
+
+def test_a_heartbeat_without_answer_is_an_error_and_no_round_trip() -> None:
+    shown = Shown(beat(1, 0), beaten(1, 0, error_code=None), beat(2, 0), beaten(2, 0.2, 110), beat(3, 0), beaten(3, 0))
+    assert shown.of("upstream_errors_total") == {("lost",): 1, ("fenced_member_epoch",): 1}
+    assert shown.of("upstream_heartbeat_seconds_count") == {(): 2}
+
+
+def test_the_age_is_of_the_member_that_has_waited_longest_for_its_coordinator() -> None:
+    joined = (joins("alice"), joins("bob"))
+    beats = (beat(1, 3, "bob"), beaten(1, 4), beat(2, 5, "alice"), beaten(2, 6))
+    assert Shown(*joined, *beats, now_s=10).of("heartbeat_age_seconds") == {(): 6}
+    gone = moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, member="bob")
+    assert Shown(*joined, *beats, gone, now_s=10).of("heartbeat_age_seconds") == {(): 4}
+
+
+def test_a_group_passes_until_a_member_of_it_is_translated() -> None:
+    passes = GroupPasses(at_ns=0, group_id="orders", member_id="", reason="a rule says `pass`", client=LEGACY)
+    assert Shown(passes).of("groups_passing") == {(): 1}
+    after = Shown(passes, joins())
+    assert after.of("groups_passing") == {(): 0}
+    assert after.of("members_passed_total") == {("a rule says `pass`",): 1}
+
+
+def test_clients_cannot_choose_how_many_series_there_are() -> None:
+    crowd = [joins("m", f"group-{n}", Client(address="", software=f"made-up-{n}")) for n in range(2 * MOST_GROUPS)]
+    members = Shown(*crowd).of("members")
+    assert len({group for group, _, _ in members}) == MOST_GROUPS + 1
+    assert len({software for _, _, software in members}) == MOST_SOFTWARE + 1
+    assert sum(members.values()) == 2 * MOST_GROUPS
+
+
+def test_a_group_that_ends_makes_room_for_the_name_of_another() -> None:
+    crowd = [joins("m", f"group-{n}") for n in range(MOST_GROUPS + 1)]
+    gone = moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, member="m", group="group-0")
+    groups = {group for group, _, _ in Shown(*crowd, gone).of("members")}
+    assert f"group-{MOST_GROUPS}" in groups
+    assert not groups & {"group-0", "other"}
+
+
+# --- documents -----------------------------------------------------------------------------------------------------
+
+
+def families() -> dict[str, str]:
+    """Every metric of the proxy, as it is documented, with its type."""
+    counters = Metrics(Counts(), "1.2.3", lambda: True, str, GroupMetrics()).text().decode()
+    found = {f.name: f.type for f in text_string_to_metric_families(counters) if f.name.startswith(PREFIX)}
+    return {f"{name}_total" if kind == "counter" else name: kind for name, kind in found.items()}
+
+
+def named_in(text: str) -> set[str]:
+    return set(re.findall(r"kip848_proxy_\w+", text))
+
+
+def test_the_document_lists_every_metric_with_its_type() -> None:
+    rows = re.findall(r"^\| `(kip848_proxy_\w+)` \| (\w+) \|", (ROOT / "docs/metrics.md").read_text(), re.MULTILINE)
+    assert dict(rows) == families() | {f"{PREFIX}build_info": "gauge"}
+
+
+def test_the_document_lists_the_labels_that_groups_have() -> None:
+    rows = re.findall(r"^\| `(kip848_proxy_\w+)` \| \w+ \| (.*?) \|", (ROOT / "docs/metrics.md").read_text(), re.M)
+    documented = {name: set(re.findall(r"`(\w+)`", labels)) for name, labels in rows}
+    shown = Shown(
+        joins(),
+        moved(Phase.COMPLETING_REBALANCE, Phase.STABLE),
+        arrived(1, "Heartbeat"),
+        RequestAnswered(number=1, at_ns=0, error_code=0),
+        beaten(1, 0, None),
+        GroupPasses(at_ns=0, group_id="g", member_id="", reason="r", client=LEGACY),
+    )
+    for sample in shown.samples:
+        name = re.sub(r"_(bucket|sum|count)$", "", sample.name)
+        assert set(sample.labels) - {"le"} == documented[name], sample.name
+
+
+def usable() -> set[str]:
+    """Names that a query may use."""
+    histograms = {name for name, kind in families().items() if kind == "histogram"}
+    parts = {f"{name}_{part}" for name in histograms for part in ("bucket", "sum", "count")}
+    return families().keys() - histograms | parts | {f"{PREFIX}build_info"}
+
+
+def queries_of(panel: dict[str, Any]) -> list[str]:
+    return [target["expr"] for target in panel["targets"]]
+
+
+@pytest.fixture
+def dashboard() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((ROOT / "deploy/grafana/kip848-proxy.json").read_text())
+    return read
+
+
+def test_the_dashboard_draws_only_what_is_there_and_every_metric_of_groups(dashboard: dict[str, Any]) -> None:
+    drawn = named_in(" ".join(query for panel in dashboard["panels"] for query in queries_of(panel)))
+    assert drawn <= usable()
+    totals = {re.sub(r"_(bucket|sum|count)$", "", name) for name in drawn}
+    assert {name.removesuffix("_total").removeprefix(PREFIX) for name in totals} >= set(GROUP_METRICS)
+
+
+def test_panels_of_the_dashboard_do_not_overlap(dashboard: dict[str, Any]) -> None:
+    cells = [
+        (x, y)
+        for panel in dashboard["panels"]
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+
+
+def test_alerts_are_about_metrics_that_are_there() -> None:
+    text = (ROOT / "deploy/prometheus/alerts.yml").read_text()
+    assert named_in(text) <= usable()
+    alerts = re.findall(r"^ *- alert: (\w+)$", text, re.MULTILINE)
+    assert len(alerts) == len(set(alerts)) == text.count("  expr:") == text.count("  summary:")

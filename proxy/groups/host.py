@@ -27,7 +27,7 @@ from proxy.groups.describing import Describing
 from proxy.groups.journal import Journal
 from proxy.groups.leaving import Leaves
 from proxy.groups.line import Key, Line
-from proxy.groups.passing import GroupRules, foreign
+from proxy.groups.passing import GroupRules, dry_run, foreign
 from proxy.groups.recognising import Recognition
 from proxy.groups.together import Together
 from proxy.logs import Log
@@ -121,16 +121,19 @@ class Host:
 
     def _group_request(self, line: Line, request: Request) -> None:
         group_id = request.body.group_id
-        mode = self.rules.of(group_id).mode
+        mode, rules = self.rules.of(group_id)
         if mode == "refuse":
             return line.answer(classic.refusal(request, e.GROUP_AUTHORIZATION_FAILED))
+        if mode == "dry-run" and request.key == classic.JOIN_GROUP:
+            offered = [(each.name, bytes(each.metadata)) for each in request.body.protocols]
+            return self._pass(line, request, dry_run(request.body.protocol_type, offered, rules))
         if mode in ("pass", "dry-run"):
-            return self._pass(line, request, f"a rule says `{mode}`")
+            return self._pass(line, request, "a rule says `pass`")
         if request.key == classic.JOIN_GROUP:
             if (group_id, request.body.member_id) in self._invited:
                 return self._pass(line, request, "a broker has given it its id")
-            offered = [protocol.name for protocol in request.body.protocols]
-            if reason := foreign(request.body.protocol_type, offered):
+            assignors = [protocol.name for protocol in request.body.protocols]
+            if reason := foreign(request.body.protocol_type, assignors):
                 return self._pass(line, request, reason)
         elif not self._speaks_for_member(request) or (group_id, request.body.member_id) in self._passing:
             return self._commits.forward(line, request)

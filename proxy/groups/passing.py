@@ -13,6 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from proxy.settings import GroupRule, Translation
+from translation.assignors import server_assignor
+from translation.embedded import Malformed, read_subscription
 from translation.rules import Pacing, Rules
 
 STREAMS_ASSIGNOR = "stream"
@@ -53,6 +55,21 @@ class GroupRules:
 
 # Group ids come from clients.
 LARGEST_MEMORY = 10_000
+
+
+def dry_run(protocol_type: str, protocols: Sequence[tuple[str, bytes]], rules: Rules) -> str:
+    """What would become of the client that sends this JoinGroup."""
+    if why := foreign(protocol_type, [name for name, _ in protocols]):
+        return f"dry run: it would pass: {why}"
+    if not protocols:
+        return "dry run: it would be refused: it offers no assignor"
+    name, metadata = protocols[0]
+    try:
+        topics = ", ".join(sorted(read_subscription(metadata).topics))
+    except Malformed as malformed:
+        return f"dry run: it would be refused: malformed subscription: {malformed}"
+    assignor = server_assignor(name, rules) or "the group's default"
+    return f"dry run: it would be a native member of {topics or 'no topics'}, {name} as {assignor}"
 
 
 def rules_of(settings: Translation) -> Rules:

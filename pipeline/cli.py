@@ -5,36 +5,70 @@ kip848-pipeline stream --kafka … --topic … OUT the same, from a topic of the
 kip848-pipeline report OUT [FILE]              one self-contained page of what they say
 kip848-pipeline show OUT TABLE                 a table, or what is found in it
 kip848-pipeline simulate --seeds N OUT         the simulation's campaigns, spread over Spark
+
+Ends with 0; with 1 when it is done and the news is bad (no span could be read, a seed has failed); with 2 when it cannot
+be done.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import campaigns, connector, jobs, report, session, streaming
+from pipeline import asking, campaigns, connector, jobs, report, session, streaming
+from pipeline.asking import CannotBeDone
+from pipeline.progress import Progress, tasks_of
 from pipeline.tables import ALL
 
 NEVER_S = 1e9
+DONE, BAD_NEWS, CANNOT, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(words)
-    uses_kafka = getattr(asked, "kafka", None) is not None and not asked.remote
-    settings = dict(each.split("=", 1) for each in asked.conf)
-    spark = session.start(asked.master, asked.remote, connector.jars() if uses_kafka else None, **settings)
+    try:
+        asking.check(asked)
+        return _run(asked)
+    except CannotBeDone as why:
+        return _say(str(why), CANNOT)
+    except PySparkException as error:
+        return _say(f"{asked.verb} has failed: {asking.first_line(error)}", CANNOT)
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+
+
+def _say(said: str, code: int) -> int:
+    print(f"kip848-pipeline: {said}", file=sys.stderr)
+    return code
+
+
+def _run(asked: argparse.Namespace) -> int:
+    spark = _session(asked)
     quiet(spark)
     session.ship(spark)
     try:
-        return int(asked.run(spark, asked))
+        with Progress(tasks_of(spark)) as say:
+            return int(asked.run(spark, asked, say))
     finally:
         spark.stop()
+
+
+def _session(asked: argparse.Namespace) -> SparkSession:
+    uses_kafka = getattr(asked, "kafka", None) is not None and not asked.remote
+    jars = connector.jars() if uses_kafka else None
+    try:
+        return session.start(asked.master, asked.remote, jars, **dict(asked.conf))
+    except Exception as error:  # Spark has no kind of error for this: whatever Java threw
+        where = asked.remote or asked.master or "this machine"
+        raise CannotBeDone(
+            f"Spark does not start on {where}: {asking.first_line(error)}. Look at --master, --remote and --conf"
+        ) from error
 
 
 def quiet(spark: SparkSession) -> None:
@@ -46,11 +80,13 @@ def _parser() -> argparse.ArgumentParser:
     where = argparse.ArgumentParser(add_help=False)
     where.add_argument("--master", help="a Spark master (default: this machine)")
     where.add_argument("--remote", help="a Spark Connect server, sc://…")
-    where.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="any setting of Spark's")
+    where.add_argument(
+        "--conf", action="append", default=[], type=_setting, metavar="NAME=VALUE", help="any setting of Spark's"
+    )
     parser = argparse.ArgumentParser(
         prog="kip848-pipeline", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     batch = verbs.add_parser("batch", parents=[where], help="files to tables")
     batch.add_argument("input")
     batch.add_argument("out")
@@ -65,77 +101,110 @@ def _parser() -> argparse.ArgumentParser:
     stream.add_argument(
         "--every", type=float, default=300.0, metavar="SECONDS", help="between two makings of the tables"
     )
-    stream.add_argument("--per-batch", type=int, metavar="N", help="records, or files, in a micro-batch at most")
+    stream.add_argument(
+        "--per-batch", type=_at_least_one, metavar="N", help="records, or files, in a micro-batch at most"
+    )
     stream.add_argument("out")
     stream.set_defaults(run=_stream)
     told = verbs.add_parser("report", parents=[where], help="tables to a page")
     told.add_argument("out")
     told.add_argument("file", nargs="?", type=Path, default=Path("report.html"))
-    told.add_argument("--pictures", type=Path, metavar="FOLDER", help="each picture as an SVG file, too")
-    told.set_defaults(run=_report)
+    told.add_argument(
+        "--pictures", type=Path, metavar="FOLDER", help="for each picture as SVG and PNG (default: FILE-pictures)"
+    )
+    told.set_defaults(run=_report, tables=report.READS)
     show = verbs.add_parser("show", parents=[where], help="look into a table")
     show.add_argument("out")
-    show.add_argument("table", choices=ALL)
+    show.add_argument("table", choices=(*ALL, asking.SEEDS))
     show.add_argument("--where", default="true", help="an SQL condition")
-    show.add_argument("--limit", type=int, default=50)
+    show.add_argument("--limit", type=_at_least_one, default=50)
     show.set_defaults(run=_show)
     simulate = verbs.add_parser("simulate", parents=[where], help="campaigns")
-    simulate.add_argument("--seeds", type=int, default=1000)
+    simulate.add_argument("--seeds", type=_at_least_one, default=1000)
     simulate.add_argument("--from", dest="first", type=int, default=0)
     simulate.add_argument("out")
     simulate.set_defaults(run=_simulate)
     return parser
 
 
-class Progress:
-    """One line for each thing begun, with the time since the beginning."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-
-    def __call__(self, said: str) -> None:
-        print(f"{time.monotonic() - self._began:7.1f} s  {said}", file=sys.stderr, flush=True)
+def _setting(said: str) -> tuple[str, str]:
+    name, equals, value = said.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{said!r} is no NAME=VALUE, as in spark.driver.memory=4g")
+    return name, value
 
 
-def _batch(spark: SparkSession, asked: argparse.Namespace) -> int:
-    jobs.batch(spark, asked.input, asked.out, Progress())
-    return 0
+def _at_least_one(said: str) -> int:
+    if not said.isdecimal() or int(said) < 1:
+        raise argparse.ArgumentTypeError(f"{said!r} is not a number from 1 on")
+    return int(said)
 
 
-def _stream(spark: SparkSession, asked: argparse.Namespace) -> int:
+def _batch(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
+    jobs.batch(spark, asked.input, asked.out, say)
+    steps, spans, rejects = (
+        jobs.table(spark, asked.out, name).count() for name in ("transitions", "requests", "rejects")
+    )
+    say(f"{steps} transitions, {spans} other spans, {rejects} rejects")
+    if rejects and not steps + spans:
+        return _say(
+            f"nothing in {asked.input} is a span: `kip848-pipeline show {asked.out} rejects` says why; what is read is"
+            " OTLP-JSON, a request a line",
+            BAD_NEWS,
+        )
+    return DONE
+
+
+def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
     if asked.kafka:
         most = asked.per_batch or streaming.RECORDS_PER_BATCH
         read = streaming.from_kafka(spark, asked.kafka, asked.topic, asked.encoding, most)
     else:
         read = streaming.from_files(spark, asked.files, asked.per_batch or streaming.FILES_PER_BATCH)
     every_s = NEVER_S if asked.until_drained else asked.every
-    streaming.run(read, asked.out, asked.until_drained, every_s, Progress())
-    return 0
+    streaming.run(read, asked.out, asked.until_drained, every_s, say)
+    return DONE
 
 
-def _report(spark: SparkSession, asked: argparse.Namespace) -> int:
+def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
+    say("reading tables")
     found = report.Report(spark, asked.out)
+    asked.file.parent.mkdir(parents=True, exist_ok=True)
     asked.file.write_text(report.page(found))
-    for group in found.groups if asked.pictures else ():
-        for name, svg in report.pictures(found, group).items():
-            asked.pictures.mkdir(parents=True, exist_ok=True)
-            (asked.pictures / f"{group}-{name}.svg").write_text(svg.partition("</svg>")[0] + "</svg>\n")
+    folder = asked.pictures or asked.file.with_name(f"{asked.file.stem}-pictures")
+    pictures = report.write_pictures(found, folder)
+    say(f"{len(pictures)} pictures in {folder}")
     print(asked.file)
-    return 0
+    return DONE
 
 
-def _show(spark: SparkSession, asked: argparse.Namespace) -> int:
-    jobs.table(spark, asked.out, asked.table).where(asked.where).limit(asked.limit).show(asked.limit, truncate=60)
-    return 0
+def _show(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
+    rows = jobs.table(spark, asked.out, asked.table)
+    try:
+        found = rows.where(asked.where)
+    except PySparkException as error:
+        raise CannotBeDone(
+            f"--where {asked.where!r} is no condition on {asked.table}: {asking.first_line(error)}."
+            f" Its columns: {', '.join(rows.columns)}"
+        ) from error
+    found.limit(asked.limit).show(asked.limit, truncate=60)
+    return DONE
 
 
-def _simulate(spark: SparkSession, asked: argparse.Namespace) -> int:
-    say = Progress()
-    rows = campaigns.campaign(spark, asked.first, asked.seeds)
-    jobs.write(spark, rows, asked.out, "seeds", say)
-    rows = jobs.table(spark, asked.out, "seeds")
+def _simulate(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
+    jobs.write(spark, campaigns.campaign(spark, asked.first, asked.seeds), asked.out, asking.SEEDS, say)
+    rows = jobs.table(spark, asked.out, asking.SEEDS)
     campaigns.verdicts(rows).show(truncate=80)
     campaigns.distributions(rows).show(truncate=False)
+    return _verdict(rows, asked, say)
+
+
+def _verdict(rows: DataFrame, asked: argparse.Namespace, say: Progress) -> int:
     failed = rows.where(f.col("verdict") != campaigns.HOLDS).count()
-    say(f"{asked.seeds} seeds, {failed} failed; {asked.out}/seeds has their stories")
-    return int(failed > 0)
+    say(f"{asked.seeds} seeds, {failed} failed")
+    if failed:
+        where = f"--where \"verdict <> '{campaigns.HOLDS}'\""
+        return _say(
+            f"{failed} seeds failed: `kip848-pipeline show {asked.out} seeds {where}` has their stories", BAD_NEWS
+        )
+    return DONE

@@ -1,20 +1,55 @@
-"""cost: what did each deploy disturb? A deploy is a stretch of comings and goings with no long calm in between."""
+"""cost: what did each deploy disturb, and what would it have without the proxy? A deploy is a stretch of comings and goings
+with no long calm in between.
+
+Beside what was felt stand two replays of the same comings and goings (replay.py): `broker_…`, before the broker's own
+translation, and `replayed_…`, before a simulated proxy, which says how near to the truth replays are. Null: not played,
+for it would take too long, or because it did not come to rest.
+"""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import at_home
+from pipeline import replay
+from pipeline.life import MEMBER, at_home, life
 from pipeline.ownership import TOLD
 from pipeline.sweep import PARTITION, holders
 
-CALM_NS = 120 * 10**9
+CALM_NS = replay.AFTERMATH_MS * 10**6
+COUNTS = ("rebalances", "revoked", "in_vain")
+FELT = (*COUNTS, "idle_partition_ns", "unowned_partition_ns")
+ELSEWHERE = ("broker", "replayed")
+REPLAYED = {
+    f"{where}_{name}": "bigint" if name.endswith("_ns") else "double"
+    for where in ELSEWHERE
+    for name in replay.Bill._fields
+}
 
 
 def cost(transitions: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
-    deploys = _deploys(transitions)
-    felt = rebalances.select(
+    moves = _moves(transitions)
+    felt = _felt(_deploys(moves), rebalances, ownership)
+    return felt.join(elsewhere(moves, ownership), ["group_id", "deploy"], "left").drop("deploy")
+
+
+def _felt(deploys: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
+    facts = _cycles(rebalances).unionByName(_gaps(ownership), allowMissingColumns=True)
+    within = (f.col("d.group_id") == f.col("e.group_id")) & f.col("e.at_ns").between(
+        f.col("from_ns"), f.col("until_ns")
+    )
+    joined = deploys.alias("d").join(facts.alias("e"), within, "left")
+    sums = [f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in FELT]
+    return joined.groupBy("d.group_id", "deploy", "from_ns", "to_ns", "joined", "left").agg(*sums)
+
+
+def _cycles(rebalances: DataFrame) -> DataFrame:
+    """Of those who were there before."""
+    return rebalances.select(
         "group_id",
         f.col("from_ns").alias("at_ns"),
         (~f.col("is_newcomer")).cast("int").alias("rebalances"),
@@ -22,31 +57,42 @@ def cost(transitions: DataFrame, rebalances: DataFrame, ownership: DataFrame) ->
         (~f.col("is_newcomer") & (f.size("revoked") + f.size("gained") == 0)).cast("int").alias("in_vain"),
         "idle_partition_ns",
     )
-    gaps = _gaps(ownership)
-    sums = ("rebalances", "revoked", "in_vain", "idle_partition_ns", "unowned_partition_ns")
-    facts = felt.unionByName(gaps, allowMissingColumns=True)
-    within = (f.col("d.group_id") == f.col("e.group_id")) & f.col("e.at_ns").between(
-        f.col("from_ns"), f.col("until_ns")
-    )
-    joined = deploys.alias("d").join(facts.alias("e"), within, "left")
-    keys = ("from_ns", "to_ns", "joined", "left")
-    return joined.groupBy("d.group_id", *keys).agg(*[f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in sums])
 
 
-def _deploys(transitions: DataFrame) -> DataFrame:
-    moved = transitions.transform(at_home).where("(phase_before = 'absent') <> (phase = 'absent')")
+def _moves(transitions: DataFrame) -> DataFrame:
+    """Who comes and goes, in which deploy of its group. Deploy 0: was there when the traces begin."""
+    home = transitions.transform(at_home)
     order = Window.partitionBy("group_id").orderBy("at_ns", "span_id")
-    starts = (f.col("at_ns") - f.lag("at_ns").over(order) > CALM_NS) | f.lag("at_ns").over(order).isNull()
-    numbered = moved.withColumn("starts", starts.cast("int"))
-    deploy = f.sum("starts").over(order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    gap = f.col("at_ns") - f.lag("at_ns").over(order)
+    starts = (f.coalesce(gap, f.lit(CALM_NS + 1)) > CALM_NS).cast("int")
+    so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    who = (*MEMBER, "instance_id", "at_ns", "cause", "cooperative", "comes")
+    known = home.withColumn("cooperative", _is_cooperative()).withColumn("comes", f.col("phase") != "absent")
+    moved = known.where("(phase_before = 'absent') <> (phase = 'absent')").withColumn("starts", starts)
+    numbered = moved.withColumn("deploy", f.sum("starts").over(so_far)).select(*who, "deploy")
+    return numbered.unionByName(_residents(known).select(*who, f.lit(0).cast("bigint").alias("deploy")))
+
+
+def _is_cooperative() -> Column:
+    """It has come to a JoinGroup, after the first, with partitions in its hands."""
+    keeps = (f.col("cause") == "JoinRequested") & (f.col("phase_before") != "absent") & (f.size("owned") > 0)
+    return f.coalesce(f.bool_or(keeps).over(Window.partitionBy(*MEMBER)), f.lit(False))
+
+
+def _residents(known: DataFrame) -> DataFrame:
+    first = known.withColumn("place", f.row_number().over(life())).where("place = 1")
+    return first.where("phase_before <> 'absent'").withColumn("comes", f.lit(True))
+
+
+def _deploys(moves: DataFrame) -> DataFrame:
     found = (
-        numbered.withColumn("deploy", deploy)
+        moves.where("deploy > 0")
         .groupBy("group_id", "deploy")
         .agg(
             f.min("at_ns").alias("from_ns"),
             f.max("at_ns").alias("to_ns"),
-            f.count(f.when(f.col("phase") != "absent", 1)).alias("joined"),
-            f.count(f.when(f.col("phase") == "absent", 1)).alias("left"),
+            f.count(f.when(f.col("comes"), 1)).alias("joined"),
+            f.count(f.when(~f.col("comes"), 1)).alias("left"),
         )
     )
     # What follows within the calm belongs to it; the next deploy begins later than that.
@@ -60,3 +106,33 @@ def _gaps(ownership: DataFrame) -> DataFrame:
     return gaps.select(
         "group_id", f.col("from_ns").alias("at_ns"), (f.col("to_ns") - f.col("from_ns")).alias("unowned_partition_ns")
     )
+
+
+def elsewhere(moves: DataFrame, ownership: DataFrame) -> DataFrame:
+    """Each group's deploys, played again in one task: (group_id, deploy, broker_…, replayed_…)."""
+    told = (
+        ownership.where(f.col("view") == TOLD).groupBy("group_id").agg(f.collect_set("partition").alias("partitions"))
+    )
+    script = f.struct(*[f.col(name) for name in replay.Move._fields])
+    scripts = moves.groupBy("group_id").agg(f.collect_list(script).alias("moves")).join(told, "group_id")
+    columns = {"group_id": "string", "deploy": "bigint"} | REPLAYED
+    schema = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    return scripts.select("group_id", "partitions", "moves").mapInArrow(_played, schema)
+
+
+def _played(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    kinds = {"double": pa.float64(), "bigint": pa.int64()}
+    columns = [pa.field("group_id", pa.string()), pa.field("deploy", pa.int64())]
+    schema = pa.schema(columns + [pa.field(name, kinds[kind]) for name, kind in REPLAYED.items()])
+    for batch in batches:
+        rows = [row for group in batch.to_pylist() for row in _group_played(group)]
+        yield pa.RecordBatch.from_pylist(rows, schema)
+
+
+def _group_played(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    moves = [replay.Move(**move) for move in group["moves"]]
+    for deploy, *found in replay.bills(group["partitions"], moves):
+        row = {"group_id": group["group_id"], "deploy": deploy}
+        for where, bill in zip(ELSEWHERE, found, strict=True):
+            row |= {f"{where}_{name}": value for name, value in (bill._asdict() if bill else {}).items()}
+        yield row

@@ -1,17 +1,20 @@
-"""Pictures as SVG: bars over time, a row for each member or partition; and a histogram. Text in, text out."""
+"""Which picture answers which question: bars over time, a row for each member or partition; counts; two things compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
 import msgspec
 
-WIDTH, LABEL, ROW, AXIS = 1000, 190, 18, 24
+from pipeline.shapes import Line, Picture, Rect, Shape, Text
+from pipeline.svg import legend, svg
+
+WIDTH, LABEL, ROW, AXIS, NUMBER = 1000, 190, 18, 24, 130
 TICKS = 6
 # Colours that people with any eyes can tell apart (Okabe and Ito), and grey for nobody.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 PHASES = {"stable": "#009E73", "prepare-rebalance": "#E69F00", "completing-rebalance": "#56B4E9", "absent": "#BBBBBB"}
+FOUND = "#CC0000"
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -20,20 +23,6 @@ class Bar(msgspec.Struct, frozen=True):
     to_ns: int
     kind: str
     hint: str = ""
-
-
-def timeline(bars: Sequence[Bar], colours: Mapping[str, str], marks: Iterable[tuple[int, str]] = ()) -> str:
-    """Marks are (time, what happened): thin red lines over everything."""
-    if not bars:
-        return "<p>Nothing to show.</p>"
-    rows = list(dict.fromkeys(bar.row for bar in bars))
-    scale = Scale(min(bar.from_ns for bar in bars), max(bar.to_ns for bar in bars))
-    height = ROW * len(rows) + AXIS
-    body = [_label(name, n) for n, name in enumerate(rows)]
-    body += [_bar(bar, rows.index(bar.row), scale, colours) for bar in bars]
-    body += [_mark(at, said, scale, height - AXIS) for at, said in marks if scale.has(at)]
-    body += [_tick(n, scale, height) for n in range(TICKS + 1)]
-    return _svg(height, body) + legend({kind: colours[kind] for kind in dict.fromkeys(bar.kind for bar in bars)})
 
 
 class Scale:
@@ -47,74 +36,106 @@ class Scale:
         return 0 <= at_ns - self.first_ns <= self.length_ns
 
 
+def lanes(bars: Sequence[Bar], colours: Mapping[str, str], marks: Iterable[tuple[int, str]] = ()) -> Picture | None:
+    """Who was what, when. Marks are (time, what happened): thin red lines over everything."""
+    if not bars:
+        return None
+    rows = {name: place for place, name in enumerate(dict.fromkeys(bar.row for bar in bars))}
+    scale = Scale(min(bar.from_ns for bar in bars), max(bar.to_ns for bar in bars))
+    height = ROW * len(rows) + AXIS
+    shapes: list[Shape] = [_label(name, place) for name, place in rows.items()]
+    shapes += [_bar(bar, rows[bar.row], scale, colours) for bar in bars]
+    shapes += [Line(scale.x(at), 0, height - AXIS, FOUND, said) for at, said in marks if scale.has(at)]
+    shapes += [_tick(n, scale, height) for n in range(TICKS + 1)]
+    return Picture(WIDTH, height, tuple(shapes), {kind: colours[kind] for kind in dict.fromkeys(b.kind for b in bars)})
+
+
+def counts(values: Sequence[float], unit: str, bins: int = 24) -> Picture | None:
+    """How many were how long."""
+    if not values:
+        return None
+    top = max(values) or 1.0
+    filled = [0] * bins
+    for value in values:
+        filled[min(int(value / top * bins), bins - 1)] += 1
+    height, step = 140, (WIDTH - 60) / bins
+    shapes: list[Shape] = []
+    for n, count in enumerate(filled):
+        tall = (height - AXIS - 10) * count / max(filled)
+        hint = f"{top * n / bins:.2f} to {top * (n + 1) / bins:.2f} {unit}: {count}"
+        if count:
+            shapes.append(Rect(40 + n * step, height - AXIS - tall, step - 2, tall, COLOURS[0], hint))
+    for n in range(TICKS + 1):
+        shapes.append(Text(40 + (WIDTH - 60) * n / TICKS, height - 6, f"{top * n / TICKS:.2g} {unit}", "middle"))
+    return Picture(WIDTH, height, tuple(shapes))
+
+
+def beside(rows: Sequence[tuple[str, Mapping[str, float | None]]], unit: str) -> Picture | None:
+    """For each row, by name, the same thing here and elsewhere: bars under one another, each with its number."""
+    known = [value for _, values in rows for value in values.values() if value is not None]
+    if not known:
+        return None
+    colours = palette(name for _, values in rows for name in values)
+    shapes: list[Shape] = []
+    y = 0
+    for label, values in rows:
+        shapes.append(Text(LABEL - 6, y + ROW - 5, _short(label), "end"))
+        for name, value in values.items():
+            shapes += _measured(y, name, value, max(known) or 1.0, colours[name], unit)
+            y += ROW - 4
+        y += 6
+    return Picture(WIDTH, y + 2, tuple(shapes), colours)
+
+
+def timeline(bars: Sequence[Bar], colours: Mapping[str, str], marks: Iterable[tuple[int, str]] = ()) -> str:
+    return shown(lanes(bars, colours, marks))
+
+
+def histogram(values: Sequence[float], unit: str, bins: int = 24) -> str:
+    return shown(counts(values, unit, bins))
+
+
+def shown(picture: Picture | None) -> str:
+    """In a page."""
+    return "<p>Nothing to show.</p>" if picture is None else svg(picture) + legend(picture)
+
+
 def palette(names: Iterable[str]) -> dict[str, str]:
     return {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(dict.fromkeys(names))}
 
 
-def legend(colours: Mapping[str, str]) -> str:
-    marks = "".join(
-        f'<span><i style="background:{colour}"></i>{escape(kind)}</span>' for kind, colour in colours.items()
-    )
-    return f'<p class="legend">{marks}</p>'
-
-
-def histogram(values: Sequence[float], unit: str, bins: int = 24) -> str:
-    if not values:
-        return "<p>Nothing to show.</p>"
-    top = max(values) or 1.0
-    counts = [0] * bins
-    for value in values:
-        counts[min(int(value / top * bins), bins - 1)] += 1
-    height, step, most = 140, (WIDTH - 60) / bins, max(counts)
-    body = []
-    for n, count in enumerate(counts):
-        tall = (height - AXIS - 10) * count / most
-        hint = f"{top * n / bins:.2f} to {top * (n + 1) / bins:.2f} {unit}: {count}"
-        body.append(_rect(40 + n * step, height - AXIS - tall, step - 2, tall, COLOURS[0], hint))
-    for n in range(TICKS + 1):
-        body.append(_text(40 + (WIDTH - 60) * n / TICKS, height - 6, f"{top * n / TICKS:.2g} {unit}", "middle"))
-    return _svg(height, body)
-
-
-def _bar(bar: Bar, row: int, scale: Scale, colours: Mapping[str, str]) -> str:
+def _bar(bar: Bar, row: int, scale: Scale, colours: Mapping[str, str]) -> Rect:
     x = scale.x(bar.from_ns)
     seconds = (bar.to_ns - bar.from_ns) / 1e9
     hint = f"{bar.row}: {bar.kind} for {seconds:.3f} s {bar.hint}"
-    return _rect(x, row * ROW + 2, max(scale.x(bar.to_ns) - x, 0.5), ROW - 4, colours[bar.kind], hint)
+    return Rect(x, row * ROW + 2, max(scale.x(bar.to_ns) - x, 0.5), ROW - 4, colours[bar.kind], hint)
 
 
-def _rect(x: float, y: float, width: float, height: float, colour: str, hint: str) -> str:
-    box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"'
-    return f"<rect {box}><title>{escape(hint)}</title></rect>"
+def _measured(y: float, name: str, value: float | None, most: float, colour: str, unit: str) -> list[Shape]:
+    """What is not known has no bar, and says so."""
+    if value is None:
+        return [Text(LABEL, y + ROW - 5, "not known")]
+    wide = (WIDTH - LABEL - NUMBER) * value / most
+    said = f"{value:,.1f}".removesuffix(".0") + f" {unit}"
+    bar = [Rect(LABEL, y + 3, wide, ROW - 7, colour, f"{name}: {said}")] if value else []
+    return [*bar, Text(LABEL + wide + 5, y + ROW - 5, said)]
 
 
-def _mark(at_ns: int, said: str, scale: Scale, height: int) -> str:
-    x = scale.x(at_ns)
-    line = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height}" stroke="#c00" stroke-width="1.5">'
-    return f"{line}<title>{escape(said)}</title></line>"
+def _label(name: str, row: int) -> Text:
+    return Text(LABEL - 6, row * ROW + ROW - 5, _short(name), "end")
 
 
-def _label(name: str, row: int) -> str:
-    shown = name if len(name) <= 30 else f"{name[:14]}…{name[-14:]}"
-    return _text(LABEL - 6, row * ROW + ROW - 5, shown, "end")
+def _short(name: str) -> str:
+    return name if len(name) <= 30 else f"{name[:14]}…{name[-14:]}"
 
 
-def _tick(n: int, scale: Scale, height: int) -> str:
+def _tick(n: int, scale: Scale, height: int) -> Text:
     at = scale.length_ns * n / TICKS
     anchor = "end" if n == TICKS else "middle"
-    return _text(scale.x(scale.first_ns + int(at)), height - 6, _span(at / 1e9), anchor)
+    return Text(scale.x(scale.first_ns + int(at)), height - 6, _span(at / 1e9), anchor)
 
 
 def _span(seconds: float) -> str:
     if seconds >= 7200:
         return f"+{seconds / 3600:.1f} h"
     return f"+{seconds / 60:.1f} min" if seconds >= 120 else f"+{seconds:.1f} s"
-
-
-def _text(x: float, y: float, said: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(said)}</text>'
-
-
-def _svg(height: float, body: Iterable[str]) -> str:
-    frame = f'viewBox="0 0 {WIDTH} {height}" xmlns="http://www.w3.org/2000/svg" font-size="11" font-family="sans-serif"'
-    return f"<svg {frame}>{''.join(body)}</svg>"

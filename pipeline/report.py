@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline import jobs
-from pipeline.drawing import PHASES, Bar, histogram, palette, timeline
+from pipeline.drawing import PHASES, Bar, beside, counts, lanes, palette, shown
+from pipeline.png import png
+from pipeline.shapes import Picture
+from pipeline.svg import svg
 
 # A page is for reading: of the groups that moved most, and the last of the rows. Everything is in the tables.
-GROUPS, ROWS, BARS = 10, 200, 3000
+GROUPS, ROWS, BARS, DEPLOYS = 10, 200, 3000, 20
+# Of a group's name, what every file system takes.
+UNSAFE, NAME = re.compile(r"[^A-Za-z0-9._-]"), 80
+READS = ("rebalances", "audits", "readiness", "cost", "member_phases", "ownership", "rejects", "transitions")
 STYLE = """body{font:15px/1.45 sans-serif;max-width:1040px;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;font-size:13px;margin:.6em 0}
 td,th{border-bottom:1px solid #ddd;padding:.25em .7em;text-align:left}
 .legend span{margin-right:1.2em;font-size:12px}.legend i{display:inline-block;width:11px;height:11px;margin-right:.4em}
 .broken,.use{color:#b00020}.good{color:#00754a}.costly,.look{color:#a05a00}svg{width:100%;height:auto}h3{margin-top:2em}"""
+
+COST = (
+    "group",
+    "began",
+    "joined",
+    "left",
+    "rebalances",
+    "revoked",
+    "in vain",
+    "idle partition-s",
+    "unowned partition-s",
+)
+COST_SAYS = (
+    "<p>Each deploy: who came and went, what the others felt of it, and for how long partitions lay idle. In brackets: what"
+    " the broker's own translation would have caused for the same comings and goings, played again in a simulation, with one"
+    " native member about; the mean of several runs.</p>"
+)
 
 
 class Report:
@@ -59,21 +84,8 @@ def page(report: Report) -> str:
         "<h2>What is left to do</h2>",
         _table(report.readiness, ("group_id", "day", "legacy", "native", "passing", "held_back_by", "verdict")),
         "<h2>What it cost</h2>",
-        "<p>Each deploy: who came and went, what the others felt of it, and for how long partitions lay idle.</p>",
-        _table(
-            [_costed(row) for row in report.cost],
-            (
-                "group",
-                "began",
-                "joined",
-                "left",
-                "rebalances",
-                "revoked",
-                "in vain",
-                "idle partition-s",
-                "unowned partition-s",
-            ),
-        ),
+        COST_SAYS,
+        _table([_costed(row) for row in report.cost], COST),
         "<h2>Was it safe?</h2>",
         _table(
             [_found(row) for row in report.audits],
@@ -106,6 +118,11 @@ def _answer(report: Report) -> str:
 
 
 def pictures(report: Report, group: str) -> dict[str, str]:
+    """By name, as they are in the page."""
+    return {name: shown(picture) for name, picture in drawn(report, group).items()}
+
+
+def drawn(report: Report, group: str) -> dict[str, Picture | None]:
     phases = [row for row in report.phases if row["group_id"] == group]
     held = [row for row in report.ownership if row["group_id"] == group]
     marks = [
@@ -115,14 +132,37 @@ def pictures(report: Report, group: str) -> dict[str, str]:
     ]
     owners = palette(row["member_id"] for row in held)
     return {
-        "members": timeline(
-            [_bar(row, row["member_id"], row["phase"], report.end_ns) for row in phases], PHASES, marks
-        ),
-        "partitions": timeline(
+        "members": lanes([_bar(row, row["member_id"], row["phase"], report.end_ns) for row in phases], PHASES, marks),
+        "partitions": lanes(
             [_bar(row, row["partition"], row["member_id"], report.end_ns) for row in held], owners, marks
         ),
-        "rebalances": histogram(report.durations.get(group, []), "s"),
+        "rebalances": counts(report.durations.get(group, []), "s"),
+        "cost": _compared(report, group),
     }
+
+
+def _compared(report: Report, group: str) -> Picture | None:
+    """Rebalances, of the last deploys: what was felt, and what the broker alone would have caused."""
+    deploys = [row for row in report.cost if row["group_id"] == group][:DEPLOYS]
+    rows = [
+        (_time(row["from_ns"]), {"through the proxy": row["rebalances"], "in the broker": row["broker_rebalances"]})
+        for row in reversed(deploys)
+    ]
+    return beside(rows, "rebalances")
+
+
+def write_pictures(report: Report, folder: Path) -> list[Path]:
+    """Each as SVG and as PNG. Groups are numbered, for their names may be anything."""
+    written = []
+    for number, group in enumerate(report.groups, 1):
+        for name, picture in drawn(report, group).items():
+            if picture is not None:
+                file = folder / f"{number}-{UNSAFE.sub('_', group)[:NAME]}-{name}"
+                written += [file.with_name(f"{file.name}.svg"), file.with_name(f"{file.name}.png")]
+                folder.mkdir(parents=True, exist_ok=True)
+                written[-2].write_text(svg(picture.alone()) + "\n")
+                written[-1].write_bytes(png(picture.alone()))
+    return written
 
 
 def _bar(row: Row, name: str, kind: str, end_ns: int) -> Bar:
@@ -130,11 +170,12 @@ def _bar(row: Row, name: str, kind: str, end_ns: int) -> Bar:
 
 
 def _group(report: Report, group: str) -> str:
-    drawn = pictures(report, group)
+    found = pictures(report, group)
     return (
-        f"<h2>Group {escape(group)}</h2><h3>Members</h3>{drawn['members']}"
-        f"<h3>Partitions, by who was told to own them</h3>{drawn['partitions']}"
-        f"<h3>How long rebalances took</h3>{drawn['rebalances']}"
+        f"<h2>Group {escape(group)}</h2><h3>Members</h3>{found['members']}"
+        f"<h3>Partitions, by who was told to own them</h3>{found['partitions']}"
+        f"<h3>How long rebalances took</h3>{found['rebalances']}"
+        f"<h3>Rebalances of each deploy, and what the broker alone would have caused</h3>{found['cost']}"
     )
 
 
@@ -144,12 +185,19 @@ def _costed(row: Row) -> dict[str, Any]:
         "began": _time(row["from_ns"]),
         "joined": row["joined"],
         "left": row["left"],
-        "rebalances": row["rebalances"],
-        "revoked": row["revoked"],
-        "in vain": row["in_vain"],
+        "rebalances": _than(row, "rebalances"),
+        "revoked": _than(row, "revoked"),
+        "in vain": _than(row, "in_vain"),
         "idle partition-s": f"{row['idle_partition_ns'] / 1e9:.1f}",
-        "unowned partition-s": f"{row['unowned_partition_ns'] / 1e9:.1f}",
+        "unowned partition-s": _than(row, "unowned_partition_ns", 1e9),
     }
+
+
+def _than(row: Row, name: str, unit: float = 1) -> str:
+    """What was felt, and what the broker alone would have caused, where that is known."""
+    felt, broker = row[name] / unit, row[f"broker_{name}"]
+    said = f"{felt:.0f}" if unit == 1 else f"{felt:.1f}"
+    return said if broker is None else f"{said} (broker: {broker / unit:.1f})"
 
 
 def _found(row: Row) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from proxy.completions import SHELLS, completions
 from proxy.configuration import BadSettings, Loaded, effective, load
-from proxy.status import report, status
+from proxy.status import status
 
 DISTRIBUTION = "kip848-proxy"
 CANNOT_START = 1
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "status":
         return status(options.admin, once=options.once, as_json=options.json)
     if options.command == "report":
-        return report(options.admin, as_json=options.json)
+        return _report(options)
     if options.command == "completions":
         print(completions(parser, options.shell), end="")
         return 0
@@ -134,7 +134,15 @@ def _add_watching(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     watch.add_argument("--json", action="store_true", help="for programs")
     shown = commands.add_parser("status", parents=[watch], help="the members of a running proxy, live")
     shown.add_argument("--once", action="store_true", help="print once and stop, on a terminal too")
-    commands.add_parser("report", parents=[watch], help="which groups and clients seen here still need the proxy")
+    reported = commands.add_parser(
+        "report",
+        parents=[watch],
+        help="which groups need the proxy, here and in the whole cluster",
+        description="What the proxy says of the groups it has seen and, where --upstream or --config say where it is, "
+        "what the cluster says of all: which are legacy and do not come through this proxy, and which are native already.",
+    )
+    reported.add_argument("--upstream", metavar="HOST:PORT[,…]", help="ask this cluster too")
+    reported.add_argument("--config", metavar="FILE.toml", type=Path, help="ask the cluster of these settings too")
     commands.add_parser("demo", help="a rolling migration to watch; `demo --help` says more")
 
 
@@ -149,6 +157,14 @@ def _demo(arguments: Sequence[str]) -> int:
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
     ours = {"command", "config", "print_config", "json"}
     return {path: value for path, value in vars(options).items() if path not in ours and value is not None}
+
+
+def _report(options: argparse.Namespace) -> int:
+    # As below.
+    from proxy.report import report
+
+    flags = {"upstream": options.upstream} if options.upstream is not None else {}
+    return report(options.admin, flags, options.config, as_json=options.json)
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -8,12 +8,12 @@ in it, so that whoever follows the folder meets every name once.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -74,7 +74,7 @@ def request_line(spans: Sequence[ReadableSpan]) -> bytes:
     named = {"name": scope.name, "version": scope.version} if scope is not None else {}
     scope_spans = {"scope": _present(named), "spans": [_span(span) for span in spans]}
     request = {"resourceSpans": [{"resource": resource, "scopeSpans": [scope_spans]}]}
-    return json.dumps(request, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    return msgspec.json.encode(request) + b"\n"
 
 
 def _of(resource: Resource) -> Mapping[str, Any]:

@@ -78,7 +78,7 @@ class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
     # `translate` them, let them `pass` to the broker's classic protocol, or `refuse` them (as if the ACL forbade it).
     # `dry-run` lets them pass too, and says what would be done with each member.
     mode: Literal["translate", "pass", "refuse", "dry-run"] = "translate"
-    # The coordinator's assignor, whatever the clients ask for; none: `range` for range, else `uniform`.
+    # The coordinator's assignor, whatever the clients ask for; none: `range` for range on several topics, else `uniform`.
     assignor: str | None = None
 
 

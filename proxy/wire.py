@@ -30,7 +30,7 @@ from proxy.addresses import Directory
 from proxy.causes import Cause, Disconnect
 from proxy.conversation import LENGTH, Bytes, Treatment
 
-PRODUCE, FETCH, METADATA, FIND_COORDINATOR = 0, 1, 3, 10
+PRODUCE, FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 1, 2, 3, 10
 SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 17, 18, 36
 DESCRIBE_QUORUM, DESCRIBE_CLUSTER, SHARE_FETCH, SHARE_ACKNOWLEDGE = 55, 60, 78, 79
 
@@ -47,7 +47,7 @@ REWRITTEN_FROM = {
     SHARE_ACKNOWLEDGE: 0,
 }
 # Answered, or sent on in other words, by proxy/groups: whole, in every version the codec knows.
-OFFSET_COMMIT, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 11, 12, 13, 14
+OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 9, 11, 12, 13, 14
 DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT, CONSUMER_GROUP_HEARTBEAT = 15, 16, 28, 68
 TAKEN_FROM = {
     OFFSET_COMMIT: 0,
@@ -61,8 +61,10 @@ TAKEN_FROM = {
     TXN_OFFSET_COMMIT: 3,
     CONSUMER_GROUP_HEARTBEAT: 0,
 }
-# Of these, versions that brokers have dropped are served all the same.
-SERVED_FROM_0 = frozenset({OFFSET_COMMIT, JOIN_GROUP})
+# Of which version 0 alone is taken: brokers have dropped it, and are asked in another.
+TAKEN_AT_0 = frozenset({LIST_OFFSETS, OFFSET_FETCH})
+# Versions that brokers have dropped are served all the same, while the broker takes this one.
+SERVED_FROM_0 = {OFFSET_COMMIT: 2, LIST_OFFSETS: 1, OFFSET_FETCH: 1, JOIN_GROUP: 2}
 FIRST_INTRODUCTION = 3
 # The APIs of which no version is passed that is not understood.
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
@@ -211,7 +213,7 @@ def _clamped(version: int, answer: Bytes) -> bytes:
     for offered in versions.api_keys:
         if offered.api_key in CLAMPED:
             offered.max_version = min(offered.max_version, ceiling(offered.api_key))
-        if offered.api_key in SERVED_FROM_0:
+        if offered.min_version <= SERVED_FROM_0.get(offered.api_key, -1) <= offered.max_version:
             offered.min_version = 0
     versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
     return encode_response(API_VERSIONS, spoken, correlation_id, versions)
@@ -233,7 +235,7 @@ def _treatments() -> dict[int, Treatment]:
 
 def _treatment(key: int, version: int) -> Treatment:
     rewritten = version >= REWRITTEN_FROM.get(key, version + 1)
-    if version >= TAKEN_FROM.get(key, version + 1):
+    if version >= TAKEN_FROM.get(key, version + 1) or (version == 0 and key in TAKEN_AT_0):
         return Treatment.TAKEN
     if key == API_VERSIONS and version >= FIRST_INTRODUCTION:
         return Treatment.INTRODUCTION

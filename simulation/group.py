@@ -122,7 +122,13 @@ class Group:
 
     def subscribe(self, member: GroupMember, topic_names: tuple[str, ...] | None, assignor: str | None) -> None:
         """Whatever asks for another assignment moves the group epoch, once for all of it. Nobody is at epoch 0."""
-        if topic_names is None and assignor is None and self._topic_changes_seen == self._topics.changes:
+        is_torn = self._line.vote_bumps_epoch and self._is_torn(member)
+        if (
+            topic_names is None
+            and assignor is None
+            and self._topic_changes_seen == self._topics.changes
+            and not is_torn
+        ):
             return
         before = self.preferred_assignor()
         changed = topic_names is not None and set(topic_names) != set(member.topic_names)
@@ -130,9 +136,14 @@ class Group:
             member.topic_names = topic_names
         if assignor is not None:
             member.assignor = assignor
-        voted = self._line.vote_bumps_epoch and self.preferred_assignor() != before
+        voted = is_torn or (self._line.vote_bumps_epoch and self.preferred_assignor() != before)
         if self._partitions_changed(changed) or changed or voted or self.epoch == 0:
             self.epoch += 1
+
+    def _is_torn(self, member: GroupMember) -> bool:
+        """One vote against one: 4.4 counts anew without the winner's voter, and takes the other's lead for a change."""
+        votes = [each.assignor for each in self.members.values() if each.assignor]
+        return len(votes) == 2 and len(set(votes)) == 2 and member.assignor == self.preferred_assignor()
 
     def preferred_assignor(self) -> str:
         votes = Counter(member.assignor for member in self.members.values() if member.assignor)

@@ -23,8 +23,10 @@ from translation.group import (
     Tell,
     TimePassed,
     native_interval_ms,
+    native_waits_until,
 )
 from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.member import Contract
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.transition import Transition
@@ -47,11 +49,21 @@ class Groups:
         self._groups: dict[str, Group] = {}
         self._wakes: dict[str, int] = {}
 
-    def changed(self, transition: Transition) -> None:
-        self._tell(transition.group_id, MemberChanged(transition=transition))
+    def changed(self, transition: Transition, contract: Contract) -> None:
+        self._tell(transition.group_id, MemberChanged(transition=transition, contract=contract))
+
+    def assignor(self, group_id: str) -> str | None:
+        group = self._groups.get(group_id)
+        return group.assignor if group else None
 
     def wants_description(self, key: Key) -> None:
         self._tell(key[0], DescriptionWanted(member_id=key[1]))
+
+    def kept_back(self, group_id: str, arrived: int) -> bool:
+        """A native member's quiet heartbeat, in the grace after a leave."""
+        group = self._groups.get(group_id)
+        now = self._clock.now
+        return self.alive and group is not None and native_waits_until(group, arrived, now) > now
 
     def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
         """A native member's heartbeat has passed through: it is told when to come again."""

@@ -23,7 +23,7 @@ from translation import actions as do
 from translation import events as ev
 from translation.adopting import still_valid
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
-from translation.member import Member
+from translation.member import Contract, Member
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
 from translation.step import step
@@ -114,7 +114,11 @@ class Proxy:
 
     def _introduce(self, group_id: str, join: ev.JoinRequested) -> ev.JoinRequested:
         """A fresh id for whoever has none; and whoever had the instance is told that it is taken."""
-        join = msgspec.structs.replace(join, fresh_id=f"{join.client_id}-{self.name}.{join.request}")
+        join = msgspec.structs.replace(
+            join,
+            fresh_id=f"{join.client_id}-{self.name}.{join.request}",
+            company_assignor=self.groups.assignor(group_id),
+        )
         registered = self._instances.get((group_id, join.instance_id or ""))
         if join.instance_id is None or join.member_id or registered is None:
             return join
@@ -236,7 +240,8 @@ class Proxy:
                 self._drop(key)
             case do.RecordTransition():
                 self.on_transition(order.transition)
-                self.groups.changed(order.transition)
+                member = self.members.get(key)
+                self.groups.changed(order.transition, member.contract if member else Contract())
             case do.ForwardJoin():
                 raise Broken("Translatable", f"{key} is handed to the broker: {order.reason}")
             case _:

@@ -114,7 +114,7 @@ class LegacyClient:
 
     def stops(self) -> None:
         """A static member says nothing (clients.md A.3); a dynamic one commits and leaves."""
-        self._commit(self._round, then=lambda: None)
+        self.commits()
         life = self._next_round()
         self.stable = False
         if self.style.instance_id is None and self.member_id:
@@ -134,6 +134,10 @@ class LegacyClient:
         """enforceRebalance (KIP-568)."""
         self._rejoin(self._round)
 
+    def commits(self) -> None:
+        """Because its application wants it (commitSync), at any moment."""
+        self._commit(self._round, then=lambda: None)
+
     def loses_its_sockets(self) -> None:
         self._sockets.cut()
 
@@ -142,6 +146,10 @@ class LegacyClient:
         self.was_torn |= now - self.moved_at < session_ms
         self.moved_at = now
         self.loses_its_sockets()
+
+    def revokes_within(self, ms: int) -> None:
+        """From now on its revoke callback takes so long."""
+        self.style = msgspec.structs.replace(self.style, revoke_ms=ms)
 
     def subscribes(self, *topics: str) -> None:
         self.resubscribed = True

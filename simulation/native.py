@@ -25,6 +25,7 @@ from translation.heartbeat import (
     TopicPartition,
 )
 
+LOOK_MS = 25
 FENCED = (Error.FENCED_MEMBER_EPOCH, Error.UNKNOWN_MEMBER_ID)
 
 
@@ -39,7 +40,8 @@ class NativeStyle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NativeMember:
-    """`paced` is what the proxy does to the interval in the answers of those that pass through it."""
+    """`paced` is what the proxy does to the interval in the answers of those that pass through it; `kept_back` says whether
+    it still holds a quiet heartbeat that came to it at that time."""
 
     def __init__(
         self,
@@ -50,6 +52,7 @@ class NativeMember:
         ledger: Ledger,
         style: NativeStyle,
         paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer], GroupHeartbeatAnswer],
+        kept_back: Callable[[int], bool],
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
         self.member_id = name
@@ -58,7 +61,8 @@ class NativeMember:
         self.alive = False
         self.refusals: list[Error] = []
         self.heard_at = -1
-        self._clock, self._upstream, self._ledger, self._paced = clock, upstream, ledger, paced
+        self._clock, self._upstream, self._ledger = clock, upstream, ledger
+        self._paced, self._kept_back = paced, kept_back
         self._lives = 0
         self._full = True
         self._say_owned = True
@@ -98,6 +102,15 @@ class NativeMember:
 
     def _beat(self, life: int) -> None:
         if life == self._life and not self._in_flight:
+            self._arrives(life, self._clock.now)
+
+    def _arrives(self, life: int, at: int) -> None:
+        is_quiet = self.epoch > 0 and not self._full and not self._say_owned
+        if life != self._life or self._in_flight:
+            return
+        if is_quiet and self._kept_back(at):
+            self._clock.after(LOOK_MS, lambda: self._arrives(life, at))
+        else:
             self._send(self.epoch, life)
 
     def _send(self, epoch: int, life: int) -> None:

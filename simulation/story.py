@@ -106,6 +106,14 @@ class Legacy(Character[LegacyClient]):
         self.who.rejoins()
         return self.hears_of_a_rebalance()
 
+    def commits(self) -> Legacy:
+        self.who.commits()
+        return self
+
+    def revokes_within(self, ms: int) -> Legacy:
+        self.who.revokes_within(ms)
+        return self
+
     def subscribes(self, *topics: str) -> Legacy:
         self.who.subscribes(*topics)
         return self

@@ -93,7 +93,12 @@ class World:
         def paced(request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
             return answer if through is None else self.proxies[through].groups.paced(request, answer)
 
-        member = NativeMember(name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle(), paced)
+        def kept_back(at: int) -> bool:
+            return through is not None and self.proxies[through].groups.kept_back(GROUP, at)
+
+        member = NativeMember(
+            name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle(), paced, kept_back
+        )
         self.natives[name] = member
         return member
 

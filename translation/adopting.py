@@ -6,11 +6,9 @@ until then it may hold whatever the coordinator grants it.
 
 from __future__ import annotations
 
-from translation.assignors import server_assignor
 from translation.errors import ImpossibleStory
 from translation.events import ClientEvent, JoinRequested, JournalEntry, LeaveRequested, MemberAdopted
 from translation.member import Contract
-from translation.rules import Rules
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
@@ -20,12 +18,12 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
 
     A static member that had left for a while (epoch -2) joins again under its id, and gets back what it had.
     """
-    if turn.member.phase is not Phase.ABSENT:
+    if turn.member.standing is not Standing.ABSENT:
         raise ImpossibleStory(f"{event.member_id} adopted twice")
     assigned = frozenset(event.assigned)
     journal = event.journal
     told = frozenset(journal.told) if journal else assigned
-    contract = _contract(event, journal, turn.member.rules)
+    contract = _contract(event, journal)
     turn.becomes(
         member_id=event.member_id,
         instance_id=event.instance_id,
@@ -72,7 +70,7 @@ def still_valid(entry: JournalEntry | None, request: ClientEvent) -> JournalEntr
     return entry if request.generation == entry.generation else None
 
 
-def _contract(event: MemberAdopted, journal: JournalEntry | None, rules: Rules) -> Contract:
+def _contract(event: MemberAdopted, journal: JournalEntry | None) -> Contract:
     topics = tuple(sorted(event.subscribed_topics))
     if journal is None:
         return Contract(topics=topics, rack_id=event.rack_id)
@@ -83,5 +81,6 @@ def _contract(event: MemberAdopted, journal: JournalEntry | None, rules: Rules) 
         subscription_version=journal.subscription_version,
         topics=topics,
         rack_id=event.rack_id,
-        assignor=server_assignor(journal.protocol_name, rules),
+        offers=journal.offers,
+        assignor=journal.assignor,
     )

@@ -77,6 +77,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         epoch=answer.member_epoch,
         assigned=assigned,
         interval_ms=answer.heartbeat_interval_ms,
+        voted=sent.server_assignor or before.voted,
         lost=False,
         cut=False,
         standing=_standing_after(before, sent, turn.now),

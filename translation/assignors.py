@@ -1,12 +1,35 @@
-"""Which server assignor a client means: Kafka's own mapping (operations guide, consumer rebalance protocol)."""
+"""Which server assignor a client means, and which one the members of a group agree on.
+
+The names map as in Kafka's operations guide (consumer rebalance protocol), but for one thing: `range` on a single topic
+becomes `uniform`. All that `range` promises beyond balance is that partitions of the same number come together, which
+takes two topics. On one, `uniform` gives shares of the same sizes, and lets members keep what they have when others come
+and go, where `range` moves half of the group along. Still such a client can live with `range`, if others need it.
+
+The members of one group vote for one assignor. Different votes are legal, but a coordinator that counts as many for one
+as for the other takes its choice for changed with every heartbeat (4.4.0): a new epoch each time, and a new target each
+second, for ever. Classic groups agree on a protocol that all members offer, so that is what ours do.
+"""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
 
 from translation.rules import Rules
 
 
-def server_assignor(first_protocol: str, rules: Rules) -> str | None:
-    """`range` keeps topics co-partitioned; roundrobin, sticky and all others want balance. A rule may override both."""
+def server_assignors(protocols: Iterable[str], topics: Collection[str], rules: Rules) -> tuple[str, ...]:
+    """What a client's protocols mean, the dearest first. Nothing: the choice is left to the group's default."""
     if rules.assignor is not None:
-        return rules.assignor or None
-    return "range" if first_protocol == "range" else "uniform"
+        return (rules.assignor,) if rules.assignor else ()
+    has_pairs = len(set(topics)) > 1
+    meant = {"range": ("range",) if has_pairs else ("uniform", "range")}
+    return tuple(dict.fromkeys(each for name in protocols for each in meant.get(name, ("uniform",))))
+
+
+def agreed(offers: Iterable[tuple[str, ...]]) -> str | None:
+    """As classic groups choose: what all offer, and most of them first; where nothing is common, what most offer first."""
+    ballots = [each for each in offers if each]
+    common = set[str]().union(*ballots).intersection(*ballots)
+    votes = Counter(next(name for name in ballot if not common or name in common) for ballot in ballots)
+    return min(votes, key=lambda name: (-votes[name], name), default=None)

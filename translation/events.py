@@ -30,7 +30,8 @@ class JoinRequested(Event, frozen=True, kw_only=True):
     """JoinGroup. `fresh_id` is an id nobody has: `<client id>-<uuid>`, drawn by the host.
 
     `predecessor` is the member id registered for this instance id, where the host knows one: it is released first.
-    JoinGroup v0 has no rebalance timeout: the host puts the session timeout there.
+    JoinGroup v0 has no rebalance timeout: the host puts the session timeout there. `company_assignor` is what the other
+    members of the group behind this proxy have agreed on.
     """
 
     request: int
@@ -43,6 +44,7 @@ class JoinRequested(Event, frozen=True, kw_only=True):
     protocol_type: str = "consumer"
     instance_id: str | None = None
     predecessor: str | None = None
+    company_assignor: str | None = None
     client_id: str = ""
     reason: str | None = None
 
@@ -160,6 +162,12 @@ class LullWanted(Event, frozen=True, kw_only=True):
     until: int
 
 
+class AssignorAgreed(Event, frozen=True, kw_only=True):
+    """What the members of the group behind this proxy vote for, all of them."""
+
+    assignor: str
+
+
 class BeatWanted(Event, frozen=True, kw_only=True):
     """The coordinator has something for this member that a heartbeat would fetch."""
 
@@ -220,6 +228,8 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
     subscription_version: int
     session_timeout_ms: int
     rebalance_timeout_ms: int
+    offers: tuple[str, ...] = ()
+    assignor: str | None = None
 
 
 ClientEvent = JoinRequested | SyncRequested | HeartbeatRequested | LeaveRequested | CommitRequested
@@ -234,6 +244,7 @@ WorldEvent = (
     | TopicsLearned
     | TopicsAllowed
     | TargetLearned
+    | AssignorAgreed
     | TargetUnknown
     | RegisteredMemberFound
     | MotionSeen

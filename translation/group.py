@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import msgspec
 
+from translation.assignors import agreed
 from translation.events import WorldEvent
 from translation.heartbeat import TopicPartition
-from translation.member import NOTHING, Partitions
+from translation.member import NOTHING, Contract, Partitions
 from translation.rules import Pacing
 from translation.transition import Transition
 
@@ -28,7 +29,10 @@ class GroupFact(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaul
 
 
 class MemberChanged(GroupFact, frozen=True, kw_only=True):
+    """A member here has moved. `contract` is what it says of itself since."""
+
     transition: Transition
+    contract: Contract = Contract()
 
 
 class NativeBeat(GroupFact, frozen=True, kw_only=True):
@@ -97,6 +101,9 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     passing: bool = False
     beat_at: int | None = None  # a direct native member: when it was last seen to have beaten
     losses: Partitions = NOTHING  # a local one: what its client must give up
+    gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
+    offers: tuple[str, ...] = ()  # the assignors it could vote for
+    vote: str | None = None
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -122,6 +129,11 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(sorted(name for name, known in self.members.items() if known.local))
 
     @property
+    def assignor(self) -> str | None:
+        """What the members here vote for."""
+        return agreed(known.offers for known in self.members.values())
+
+    @property
     def is_watched(self) -> bool:
         """One description is cheaper than the heartbeats of so many."""
         return len(self.locals) > self.pacing.describe_from
@@ -130,6 +142,12 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def wake_at(self) -> int | None:
         grace = self.quiet_until if self.told_until < self.moving_until else None
         return min((t for t in (grace, self.describe_at) if t is not None), default=None)
+
+
+def native_waits_until(group: Group, arrived: int, now: int) -> int:
+    """A quiet heartbeat of a native member that passes through is kept back for the grace after a leave, lest the
+    coordinator compute a target without the replacement. Not for longer, whoever else may leave meanwhile."""
+    return max(now, min(group.quiet_until, arrived + group.pacing.grace_ms))
 
 
 def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:

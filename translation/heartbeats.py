@@ -6,7 +6,7 @@ import math
 
 from translation.actions import SendGroupHeartbeat
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeat
-from translation.member import NOTHING, SILENT_INTERVALS, Member, Partitions
+from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Member, Partitions
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
@@ -22,7 +22,7 @@ def send_when_due(turn: Turn) -> None:
         turn.becomes(heartbeat_at=later)
     else:
         heartbeat = next_heartbeat(member, turn.now)
-        turn.becomes(in_flight=heartbeat, heartbeat_at=None)
+        turn.becomes(in_flight=heartbeat, heartbeat_at=None, beaten_at=turn.now)
         turn.order(SendGroupHeartbeat(heartbeat))
 
 
@@ -32,7 +32,13 @@ def _not_before(member: Member, due_at: int) -> int:
         rare_ms = SILENT_INTERVALS * member.pace_ms
         rounds = math.ceil((due_at - member.heard_at) / rare_ms)
         return member.heard_at + rounds * rare_ms
-    return max(due_at, member.quiet_until if _can_wait(member) else 0)
+    return max(due_at, min(member.quiet_until, _latest(member)) if _can_wait(member) else 0)
+
+
+def _latest(member: Member) -> int:
+    """Where somebody leaves all the time, one lull follows the other, and whoever waited for the end of each lost its
+    session: one client that a full group refused again and again cost all others their membership."""
+    return member.beaten_at + LULLED_INTERVALS * member.pace_ms
 
 
 def _can_wait(member: Member) -> bool:
@@ -46,7 +52,7 @@ def next_heartbeat(member: Member, now: int) -> GroupHeartbeat:
         return _full(member, JOIN_EPOCH, owned=NOTHING)
     if member.standing is Standing.ACKNOWLEDGING or (member.lost and not member.is_stranger):
         return _full(member, member.epoch, held(member, now))
-    return _heartbeat(member, member.member_id, member.epoch)
+    return _heartbeat(member, member.member_id, member.epoch, _unheard_vote(member))
 
 
 def held(member: Member, now: int) -> Partitions:
@@ -57,10 +63,18 @@ def held(member: Member, now: int) -> Partitions:
     return member.owned if is_to_join or is_joining else member.owned | member.assigned
 
 
-def _heartbeat(member: Member, member_id: str, epoch: int) -> GroupHeartbeat:
+def _heartbeat(member: Member, member_id: str, epoch: int, vote: str | None = None) -> GroupHeartbeat:
     return GroupHeartbeat(
-        group_id=member.group_id, member_id=member_id, member_epoch=epoch, instance_id=member.instance_id
+        group_id=member.group_id,
+        member_id=member_id,
+        member_epoch=epoch,
+        instance_id=member.instance_id,
+        server_assignor=vote,
     )
+
+
+def _unheard_vote(member: Member) -> str | None:
+    return member.contract.assignor if member.contract.assignor != member.voted else None
 
 
 def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:

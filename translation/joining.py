@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import AnswerJoin, Forget
-from translation.assignors import server_assignor
+from translation.assignors import server_assignors
 from translation.departing import depart
 from translation.embedded import Malformed, Subscription, read_subscription
 from translation.events import JoinRequested
@@ -79,7 +79,7 @@ def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         member_id=join.member_id or join.fresh_id,
         instance_id=join.instance_id,
         client_id=join.client_id,
-        contract=contract_of(join, subscription, rules),
+        contract=contract_of(join, subscription, rules, join.company_assignor),
         phase=Phase.COMPLETING_REBALANCE,
         standing=Standing.JOINING,
         unseat=Unseat(join.predecessor, STATIC_LEAVE_EPOCH) if join.predecessor else None,
@@ -102,7 +102,7 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     owned = claims(member, subscription)
     turn.becomes(
         client_id=join.client_id,
-        contract=contract_of(join, subscription, member.rules),
+        contract=contract_of(join, subscription, member.rules, member.contract.assignor),
         owned=owned,
         told=owned,
         phase=Phase.COMPLETING_REBALANCE,
@@ -122,9 +122,11 @@ def _parked(requests: tuple[int, ...], turn: Turn, knows_id: bool) -> ParkedJoin
     return ParkedJoin(requests, turn.now + rules.park_ms, turn.now + rules.word_ms, knows_id)
 
 
-def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules) -> Contract:
-    """The first protocol speaks for the client, always the same one: franz-go tells eager from cooperative by it."""
+def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules, usual: str | None) -> Contract:
+    """The first protocol speaks for the client, always the same one: franz-go tells eager from cooperative by it. The vote
+    stays what is usual, if the client offers that."""
     first = join.protocols[0]
+    offers = server_assignors((each.name for each in join.protocols), subscription.topics, rules)
     return Contract(
         session_timeout_ms=join.session_timeout_ms,
         rebalance_timeout_ms=join.rebalance_timeout_ms,
@@ -132,7 +134,8 @@ def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules) -
         subscription_version=subscription.version,
         topics=tuple(sorted(set(subscription.topics))),
         rack_id=subscription.rack_id,
-        assignor=server_assignor(first.name, rules),
+        offers=offers,
+        assignor=usual if usual in offers else next(iter(offers), None),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from translation.events import (
+    AssignorAgreed,
     HandOverPlanned,
     MotionSeen,
     RegisteredMemberFound,
@@ -63,6 +64,14 @@ def motion_seen(turn: Turn, event: MotionSeen) -> None:
     soon = turn.now + member.rules.poll_ms
     if member.heartbeat_at is not None and member.heartbeat_at > soon and not member.cut:
         turn.becomes(heartbeat_at=soon)
+
+
+def assignor_agreed(turn: Turn, event: AssignorAgreed) -> None:
+    """Whoever may not choose (the coordinator knows no such assignor, or a rule says so) has no vote."""
+    contract = turn.member.contract
+    if contract.assignor not in (None, event.assignor):
+        turn.becomes(contract=msgspec.structs.replace(contract, assignor=event.assignor))
+        hurry(turn)
 
 
 def beat_wanted(turn: Turn) -> None:

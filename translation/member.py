@@ -25,6 +25,8 @@ NOTHING: Partitions = frozenset()
 NEVER = -(2**62)
 # A silent client's member beats so much more rarely: enough for a coordinator's session, which is nine intervals.
 SILENT_INTERVALS = 3
+# And lulls may keep a member from beating for no longer.
+LULLED_INTERVALS = 2
 
 
 class ParkedJoin(msgspec.Struct, frozen=True):
@@ -59,7 +61,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     subscription_version: int = 0
     topics: tuple[str, ...] = ()
     rack_id: str | None = None
-    assignor: str | None = None
+    offers: tuple[str, ...] = ()  # server assignors that its protocols mean, the dearest first
+    assignor: str | None = None  # the one of them that it votes for
 
 
 class Unseat(msgspec.Struct, frozen=True):
@@ -93,6 +96,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     names: dict[str, str | None] = {}
     interval_ms: int | None = None
     in_flight: GroupHeartbeat | None = None
+    voted: str | None = None  # the assignor that the coordinator has heard
     lost: bool = False  # an answer is missing: the next heartbeat must say all (the lost-response rule)
     cut: bool = False  # the coordinator is out of reach or not one: clients are told to look for it
     unseat: Unseat | None = None
@@ -117,6 +121,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed_at: int = 0
     moving_until: int = 0
     quiet_until: int = 0  # after a leave: no heartbeat that nobody waits for
+    beaten_at: int = NEVER  # when the last heartbeat went out
     heartbeat_at: int | None = None
     describe_at: int | None = None
     rejoin_at: int | None = None
@@ -249,6 +254,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             subscription_version=self.contract.subscription_version,
             session_timeout_ms=self.contract.session_timeout_ms,
             rebalance_timeout_ms=self.contract.rebalance_timeout_ms,
+            offers=self.contract.offers,
+            assignor=self.contract.assignor,
         )
 
     def __repr__(self) -> str:

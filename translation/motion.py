@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from translation.events import BeatWanted, LullWanted, MotionSeen, TargetLearned, TargetUnknown
+from translation.events import AssignorAgreed, BeatWanted, LullWanted, MotionSeen, TargetLearned, TargetUnknown
 from translation.group import (
     AnyGroupFact,
     Describe,
@@ -29,7 +29,6 @@ from translation.group import (
 from translation.handover import plans
 from translation.heartbeat import JOIN_EPOCH
 from translation.states import Phase, Standing
-from translation.transition import Transition
 
 # A description that has not come after so long is asked for again.
 DESCRIPTION_PATIENCE_MS = 2000
@@ -42,7 +41,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
     orders: list[GroupOrder] = []
     match fact:
         case MemberChanged():
-            group = _member_changed(group, fact.transition, now)
+            group = _agree(_member_changed(group, fact, now), orders)
         case NativeBeat():
             group = _native_beat(group, fact, now)
         case DescriptionWanted():
@@ -75,18 +74,39 @@ def _without(group: Group, member_id: str) -> dict[str, Known]:
 # --- signs of motion -----------------------------------------------------------------------------------------------
 
 
-def _member_changed(group: Group, transition: Transition, now: int) -> Group:
+def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
+    transition = changed.transition
     if transition.standing in GONE:
         was_known = transition.member_id in group.members
         group = _with(group, members=_without(group, transition.member_id))
         return _stir(group, now, group.pacing.grace_ms) if was_known else group
-    losses = frozenset(transition.owned) - frozenset(transition.assigned)
-    members = _know(group, transition.member_id, epoch=transition.epoch, local=True, losses=losses)
+    owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
+    members = _know(
+        group,
+        transition.member_id,
+        epoch=transition.epoch,
+        local=True,
+        losses=owned - assigned,
+        gains=assigned - owned,
+        offers=changed.contract.offers if changed.contract.assignor else (),
+        vote=changed.contract.assignor,
+    )
     group = _with(group, members=members)
     if transition.epoch > group.epoch:
         group = _with(group, epoch=transition.epoch, rose_at=now)
     is_sign = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
     return _stir(group, now) if is_sign else group
+
+
+def _agree(group: Group, orders: list[GroupOrder]) -> Group:
+    """One vote for all: see assignors.py."""
+    assignor = group.assignor
+    if assignor is None:
+        return group
+    others = [name for name in group.locals if group.members[name].vote not in (None, assignor)]
+    orders += [Tell(name, AssignorAgreed(assignor=assignor)) for name in others]
+    members = group.members | {name: msgspec.structs.replace(group.members[name], vote=assignor) for name in others}
+    return _with(group, members=members)
 
 
 def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:

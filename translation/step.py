@@ -15,6 +15,7 @@ from translation.committing import commit_answered, commit_lost
 from translation.deadlines import attend
 from translation.departing import taken_over, vanish
 from translation.learning import (
+    assignor_agreed,
     beat_wanted,
     hand_over_planned,
     motion_seen,
@@ -72,6 +73,8 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
             motion_seen(turn, event)
         case ev.LullWanted():
             turn.becomes(quiet_until=event.until)
+        case ev.AssignorAgreed():
+            assignor_agreed(turn, event)
         case ev.BeatWanted():
             beat_wanted(turn)
         case ev.HandOverPlanned():

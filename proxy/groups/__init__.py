@@ -7,6 +7,7 @@ host.py         members, one `step` at a time, and the orders they give
 together.py     what the members of one group know together, hosted
 recognising.py  who is it that speaks for a member we do not have?
 commits.py      offsets committed in a member's name
+dropped.py      requests of versions that brokers have dropped, where no member is concerned
 leaving.py      LeaveGroup, which may speak for many
 describing.py   DescribeGroups and ListGroups, as old tools want them
 passing.py      which groups are translated, and which pass

@@ -67,7 +67,13 @@ def read(frame: bytes) -> Request:
 # --- events --------------------------------------------------------------------------------------------------------
 
 
-def join_requested(request: Request, number: int, fresh_id: str, predecessor: str | None) -> ev.JoinRequested:
+def join_requested(
+    request: Request,
+    number: int = 0,
+    fresh_id: str = "",
+    predecessor: str | None = None,
+    company_assignor: str | None = None,
+) -> ev.JoinRequested:
     body: m.JoinGroupRequest = request.body
     rebalance_timeout_ms = body.rebalance_timeout_ms if request.version >= 1 else body.session_timeout_ms
     return ev.JoinRequested(
@@ -81,6 +87,7 @@ def join_requested(request: Request, number: int, fresh_id: str, predecessor: st
         protocol_type=body.protocol_type,
         instance_id=body.group_instance_id,
         predecessor=predecessor,
+        company_assignor=company_assignor,
         client_id=request.client_id,
         reason=body.reason,
     )

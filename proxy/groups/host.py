@@ -19,7 +19,7 @@ import msgspec
 from proxy import observations as seen
 from proxy.causes import Cause
 from proxy.connections import Connection
-from proxy.groups import classic, native
+from proxy.groups import classic, dropped, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.commits import Commits
@@ -27,7 +27,7 @@ from proxy.groups.describing import Describing
 from proxy.groups.journal import Journal
 from proxy.groups.leaving import Leaves
 from proxy.groups.line import Key, Line
-from proxy.groups.passing import GroupRules, dry_run, foreign
+from proxy.groups.passing import GroupRules, dry_run
 from proxy.groups.recognising import Recognition
 from proxy.groups.together import Together
 from proxy.logs import Log
@@ -35,8 +35,9 @@ from proxy.observations import Observer
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
+from translation.admission import why_not_translated
 from translation.heartbeat import GroupHeartbeatAnswer
-from translation.member import Member
+from translation.member import Contract, Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
 from translation.step import step
@@ -97,6 +98,8 @@ class Host:
         line.known_as(request.client_id)
         if request.key in (classic.DESCRIBE_GROUPS, classic.LIST_GROUPS):
             return self._describing.taken(line, request)
+        if request.key in dropped.DROPPED:
+            return dropped.taken(line, request)
         if request.key == classic.GROUP_HEARTBEAT:
             return self.together.native_taken(line, request)
         return self._group_request(line, request)
@@ -125,15 +128,13 @@ class Host:
         if mode == "refuse":
             return line.answer(classic.refusal(request, e.GROUP_AUTHORIZATION_FAILED))
         if mode == "dry-run" and request.key == classic.JOIN_GROUP:
-            offered = [(each.name, bytes(each.metadata)) for each in request.body.protocols]
-            return self._pass(line, request, dry_run(request.body.protocol_type, offered, rules))
+            return self._pass(line, request, dry_run(classic.join_requested(request), rules))
         if mode in ("pass", "dry-run"):
             return self._pass(line, request, "a rule says `pass`")
         if request.key == classic.JOIN_GROUP:
             if (group_id, request.body.member_id) in self._invited:
                 return self._pass(line, request, "a broker has given it its id")
-            assignors = [protocol.name for protocol in request.body.protocols]
-            if reason := foreign(request.body.protocol_type, assignors):
+            if reason := why_not_translated(classic.join_requested(request)):
                 return self._pass(line, request, reason)
         elif not self._speaks_for_member(request) or (group_id, request.body.member_id) in self._passing:
             return self._commits.forward(line, request)
@@ -205,7 +206,7 @@ class Host:
         if registered is not None:
             self.feed((key[0], registered), ev.InstanceTaken())
         fresh_id = f"{request.client_id}-{uuid.uuid4()}"
-        return classic.join_requested(request, number, fresh_id, registered)
+        return classic.join_requested(request, number, fresh_id, registered, self.together.assignor(key[0]))
 
     # ------------------------------------------------------------------------------------------------ what they need
 
@@ -463,7 +464,7 @@ class Host:
         node = line.connection.node if line is not None else None
         at_ns = self.clock.now_ns
         self.observe(seen.Changed(at_ns=at_ns, transition=transition, names=names, client=client, node=node))
-        self.together.changed(transition)
+        self.together.changed(transition, member.contract if member is not None else Contract())
 
     def _send_heartbeat(self, key: Key, order: do.SendGroupHeartbeat) -> None:
         self._heartbeats += 1

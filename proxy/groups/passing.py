@@ -1,7 +1,6 @@
 """Which groups are translated? A rule may say so by the group's id; the first that fits counts.
 
-A group of another protocol type than `consumer` (Connect, Schema Registry), or one whose assignor is Kafka Streams' own,
-is never translated: a coordinator's assignor cannot do their work.
+What no rule can have translated, `translation.admission` knows.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from typing import NamedTuple
 import msgspec
 
 from proxy.settings import GroupRule, Translation
-from translation.assignors import server_assignor
+from translation.admission import why_not_translated
+from translation.assignors import server_assignors
 from translation.embedded import Malformed, read_subscription
+from translation.events import JoinRequested
 from translation.rules import Pacing, Rules
 
-STREAMS_ASSIGNOR = "stream"
 
-
-class Treatment(NamedTuple):
+class Ruling(NamedTuple):
     mode: str
     rules: Rules
 
@@ -31,9 +30,9 @@ class GroupRules:
     def __init__(self, group_rules: Sequence[GroupRule], rules: Rules) -> None:
         self._group_rules = group_rules
         self._rules = rules
-        self._found: dict[str, Treatment] = {}
+        self._found: dict[str, Ruling] = {}
 
-    def of(self, group_id: str) -> Treatment:
+    def of(self, group_id: str) -> Ruling:
         found = self._found.get(group_id)
         if found is None:
             if len(self._found) >= LARGEST_MEMORY:
@@ -41,7 +40,7 @@ class GroupRules:
             found = self._found[group_id] = self._find(group_id)
         return found
 
-    def _find(self, group_id: str) -> Treatment:
+    def _find(self, group_id: str) -> Ruling:
         for rule in self._group_rules:
             if fnmatchcase(group_id, rule.pattern):
                 rules = (
@@ -49,27 +48,27 @@ class GroupRules:
                     if rule.assignor is None
                     else msgspec.structs.replace(self._rules, assignor=rule.assignor)
                 )
-                return Treatment(rule.mode, rules)
-        return Treatment("translate", self._rules)
+                return Ruling(rule.mode, rules)
+        return Ruling("translate", self._rules)
 
 
 # Group ids come from clients.
 LARGEST_MEMORY = 10_000
 
 
-def dry_run(protocol_type: str, protocols: Sequence[tuple[str, bytes]], rules: Rules) -> str:
+def dry_run(join: JoinRequested, rules: Rules) -> str:
     """What would become of the client that sends this JoinGroup."""
-    if why := foreign(protocol_type, [name for name, _ in protocols]):
+    if why := why_not_translated(join):
         return f"dry run: it would pass: {why}"
-    if not protocols:
+    if not join.protocols:
         return "dry run: it would be refused: it offers no assignor"
-    name, metadata = protocols[0]
+    first = join.protocols[0]
     try:
-        topics = ", ".join(sorted(read_subscription(metadata).topics))
+        topics = sorted(read_subscription(first.metadata).topics)
     except Malformed as malformed:
         return f"dry run: it would be refused: malformed subscription: {malformed}"
-    assignor = server_assignor(name, rules) or "the group's default"
-    return f"dry run: it would be a native member of {topics or 'no topics'}, {name} as {assignor}"
+    assignor = next(iter(server_assignors([first.name], topics, rules)), "the group's default")
+    return f"dry run: it would be a native member of {', '.join(topics) or 'no topics'}, {first.name} as {assignor}"
 
 
 def rules_of(settings: Translation) -> Rules:
@@ -78,12 +77,3 @@ def rules_of(settings: Translation) -> Rules:
 
 def pacing_of(settings: Translation) -> Pacing:
     return Pacing(native_moving_ms=settings.native_moving_ms, native_quiet_ms=settings.native_quiet_ms)
-
-
-def foreign(protocol_type: str, assignors: Sequence[str]) -> str | None:
-    """Why this JoinGroup is none of ours, if so."""
-    if protocol_type != "consumer":
-        return f"protocol type {protocol_type!r}"
-    if STREAMS_ASSIGNOR in assignors:
-        return "an assignor of Kafka Streams"
-    return None

@@ -16,12 +16,17 @@ from proxy.groups.native import SeenGroup
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
+from translation.member import Contract
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.transition import Transition
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
+
+
+# A native heartbeat that is kept back is looked at again after so long.
+LOOK_MS = 25
 
 
 class Together:
@@ -32,8 +37,13 @@ class Together:
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
 
-    def changed(self, transition: Transition) -> None:
-        self._tell(transition.group_id, gr.MemberChanged(transition=transition))
+    def changed(self, transition: Transition, contract: Contract) -> None:
+        self._tell(transition.group_id, gr.MemberChanged(transition=transition, contract=contract))
+
+    def assignor(self, group_id: str) -> str | None:
+        """What the members here have agreed on."""
+        group = self._groups.get(group_id)
+        return group.assignor if group else None
 
     def wants_description(self, key: Key) -> None:
         self._tell(key[0], gr.DescriptionWanted(member_id=key[1]))
@@ -41,7 +51,25 @@ class Together:
     # ------------------------------------------------------------------------------------------------ native members
 
     def native_taken(self, line: Line, request: Request) -> None:
-        self._host.passes((request.body.group_id, request.body.member_id))
+        body = request.body
+        self._host.passes((body.group_id, body.member_id))
+        if body.member_epoch > 0 and body.topic_partitions is None:
+            self._forward_when_due(line, request, self._clock.now_ms)
+        else:
+            self._forward(line, request)
+
+    def _forward_when_due(self, line: Line, request: Request, arrived_ms: int) -> None:
+        """The grace may end early, when somebody joins: so it is looked at again and again."""
+        now = self._clock.now_ms
+        group = self._groups.get(request.body.group_id)
+        due = now if group is None else gr.native_waits_until(group, arrived_ms, now)
+        if due <= now:
+            self._forward(line, request)
+        else:
+            look_at = min(due, now + LOOK_MS)
+            self._clock.at(look_at, lambda: self._forward_when_due(line, request, arrived_ms))
+
+    def _forward(self, line: Line, request: Request) -> None:
         line.forward(request.frame, lambda frame: None if frame is None else self._paced(request, bytes(frame)))
 
     def _paced(self, request: Request, frame: bytes) -> bytes:

@@ -1,5 +1,5 @@
 // The page: members and spans by key, as /events tells them; drawn at most once a frame, and only rows that changed.
-const MOST_SPANS = 5000, MOST_LANES = 30, WINDOW_MS = 10 * 60 * 1000, ROW = 14, LEFT = 150;
+const MOST_SPANS = 5000, MOST_LANES = 20, WINDOW_MS = 10 * 60 * 1000, ROW = 14, LEFT = 150;
 const members = new Map(), spans = new Map(), rows = new Map();
 const at = id => document.getElementById(id);
 const key = m => JSON.stringify([m.group_id, m.member_id]);
@@ -32,7 +32,7 @@ const named = partitions => {
 const software = m => [m.client.software || 'unknown', m.client.software_version].join(' ').trim();
 const cells = m => [m.member_id + (m.instance_id ? ` (${m.instance_id})` : ''), m.passes ? 'passes' : m.phase,
   m.passes ?? m.standing, m.epoch, m.generation, named(m.owned), named(m.waiting_for), named(m.letting_go),
-  software(m), m.client.address, new Date(m.since_ns / 1e6).toLocaleTimeString()];
+  software(m), m.client.address, new Date(m.since_ns / 1e6).toLocaleTimeString([], { hourCycle: 'h23' })];
 const fits = m => {
   const wanted = at('search').value.trim().toLowerCase();
   return !wanted || [m.group_id, ...cells(m)].join(' ').toLowerCase().includes(wanted);
@@ -84,35 +84,60 @@ const svg = (name, attributes, text) => {
   if (text !== undefined) element.append(name === 'rect' ? svg('title', {}, text) : text);
   return element;
 };
-const hue = text => [...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 360, 7);
+// Names that differ in their last letter alone are far apart on the wheel.
+const hue = text => [...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 360, 7) * 137 % 360;
+// Both ends of a long name: members of one application differ in the last letters.
+const short = text => text.length > 22 ? `${text.slice(0, 12)}…${text.slice(-9)}` : text;
+const byNumber = new Intl.Collator(undefined, { numeric: true }).compare;
+const CAPTIONS = { holds: 'partitions, in the colour of their holder', phase: 'members, in the colour of their phase' };
+
+// The lanes of one kind, in order. Where there are too many, those stay in which something moved.
+function lanesOf(kind, bars) {
+  const lanes = new Map();
+  for (const s of bars) {
+    if (s.kind !== kind) continue;
+    const name = kind === 'holds' ? s.what : s.member_id;
+    lanes.set(name, [...(lanes.get(name) ?? []), s]);
+  }
+  const moved = spans => spans.length > 1 || spans[0].until_ns !== null || (kind === 'phase' && spans[0].what !== 'stable');
+  const ordered = [...lanes].sort(([a], [b]) => byNumber(a, b));
+  const still = ordered.filter(([, spans]) => !moved(spans)), room = MOST_LANES - (ordered.length - still.length);
+  const left = new Set(still.slice(Math.max(room, 0)).map(([name]) => name));
+  return { shown: ordered.filter(([name]) => !left.has(name)).slice(0, MOST_LANES), all: ordered.length };
+}
 
 function drawTimeline() {
-  const wanted = at('search').value.trim().toLowerCase();
+  const wanted = at('search').value.trim().toLowerCase(), now = Date.now(), width = at('timeline').clientWidth;
   const mine = [...spans.values()].filter(s => s.group_id === chosen &&
-    (!wanted || `${s.group_id} ${s.member_id} ${s.what}`.toLowerCase().includes(wanted))), now = Date.now(), width = at('timeline').clientWidth;
-  const first = Math.max(now - WINDOW_MS, Math.min(now - 10_000, ...mine.map(s => s.from_ns / 1e6)));
+    (!wanted || `${s.group_id} ${s.member_id} ${s.what}`.toLowerCase().includes(wanted)));
+  const first = Math.max(now - WINDOW_MS, mine.reduce((least, s) => Math.min(least, s.from_ns / 1e6), now - 10_000));
   const x = ms => LEFT + (width - LEFT) * (Math.max(ms, first) - first) / (now - first);
-  const lanes = new Map(), drawn = [], room = { holds: MOST_LANES, phase: MOST_LANES }, left = new Set();
-  const bars = mine.filter(s => s.until_ns === null || s.until_ns / 1e6 > first).sort((a, b) =>
-    a.kind.localeCompare(b.kind) || (a.kind === 'holds' ? a.what.localeCompare(b.what, undefined, { numeric: true }) : a.member_id.localeCompare(b.member_id)));
-  for (const s of bars) {
-    const lane = s.kind === 'holds' ? s.what : s.member_id;
-    if (!lanes.has(lane)) {
-      if (!room[s.kind]) { left.add(lane); continue; }
-      room[s.kind]--;
-      lanes.set(lane, lanes.size);
-      drawn.push(svg('text', { x: 0, y: lanes.get(lane) * ROW + 11 }, lane.length > 22 ? lane.slice(0, 21) + '…' : lane));
+  const bars = mine.filter(s => s.until_ns === null || s.until_ns / 1e6 > first), drawn = [];
+  let y = 0;
+  for (const kind of Object.keys(CAPTIONS)) {
+    const { shown, all } = lanesOf(kind, bars);
+    if (!all) continue;
+    const more = all > shown.length ? `; ${all - shown.length} more are not drawn: search` : '';
+    drawn.push(svg('text', { x: LEFT, y: y + 11, class: 'axis' }, CAPTIONS[kind] + more));
+    y += ROW + 2;
+    for (const [name, itsSpans] of shown) {
+      drawn.push(svg('text', { x: 0, y: y + 11 }, short(name)));
+      for (const s of itsSpans) drawn.push(bar(s, x, y, now));
+      y += ROW;
     }
-    const end = s.until_ns === null ? now : s.until_ns / 1e6, from = x(s.from_ns / 1e6);
-    const bar = { x: from, y: lanes.get(lane) * ROW + 2, width: Math.max(1, x(end) - from), height: ROW - 4 };
-    const paint = s.kind === 'phase' ? { class: s.what } : { fill: `hsl(${hue(s.member_id)} 55% 55%)` };
-    drawn.push(svg('rect', { ...bar, ...paint }, `${s.member_id} · ${s.what} · ${((end - s.from_ns / 1e6) / 1000).toFixed(1)} s`));
+    y += 6;
   }
-  const height = lanes.size * ROW + 16;
-  drawn.push(svg('text', { x: LEFT, y: height - 3, class: 'axis' }, `${Math.round((now - first) / 1000)} s ago${left.size ? ` · ${left.size} more partitions and members are not drawn: search` : ''}`),
-    svg('text', { x: width, y: height - 3, class: 'axis', 'text-anchor': 'end' }, 'now'));
-  at('timeline').setAttribute('height', height);
+  drawn.push(svg('text', { x: LEFT, y: y + 9, class: 'axis' }, `${Math.round((now - first) / 1000)} s ago`),
+    svg('text', { x: width, y: y + 9, class: 'axis', 'text-anchor': 'end' }, 'now'));
+  at('timeline').setAttribute('height', y + 14);
   at('timeline').replaceChildren(...drawn);
+}
+
+function bar(s, x, y, now) {
+  const end = s.until_ns === null ? now : s.until_ns / 1e6, from = x(s.from_ns / 1e6);
+  const place = { x: from, y: y + 2, width: Math.max(1, x(end) - from), height: ROW - 4 };
+  const paint = s.kind === 'phase' ? { class: s.what } : { fill: `hsl(${hue(s.member_id)} 55% 55%)` };
+  return svg('rect', { ...place, ...paint }, `${s.member_id} · ${s.what} · ${((end - s.from_ns / 1e6) / 1000).toFixed(1)} s`);
 }
 
 at('search').oninput = draw;

@@ -47,7 +47,7 @@ async def test_what_it_produces_it_consumes_and_commits(library: str, kafka: Clu
     async with await Client.start(library, kafka.bootstrap) as alice:
         await alice.produce(topic, 100)
         alice.subscribe(topic, topic, commit="none")
-        await alice.until(lambda: len(alice.values) >= 100, within=40)
+        await alice.until(lambda: len(alice.values) >= 100)
         assert sorted(alice.values, key=int) == [str(number) for number in range(100)]
         assert alice.owned == {(topic, number) for number in range(3)}
         assert sum(offset for _, _, offset in await alice.commit()) == 100
@@ -72,10 +72,10 @@ async def test_two_share_and_the_survivor_inherits(library: str, kafka: Cluster,
         alice.subscribe(topic, topic, session_timeout_ms=6000, heartbeat_interval_ms=500)
         await alice.until(lambda: alice.owned == every)
         bob.subscribe(topic, topic, session_timeout_ms=6000, heartbeat_interval_ms=500)
-        await bob.until(lambda: bob.owned and bob.owned | alice.owned == every, within=30)
+        await bob.until(lambda: bob.owned and bob.owned | alice.owned == every)
         assert not alice.owned & bob.owned
         bob.kill()
-        await alice.until(lambda: alice.owned == every, within=30)
+        await alice.until(lambda: alice.owned == every)
         assert overlaps([alice, bob]) == []
         assert {span.owner for span in spans(alice) + spans(bob)} == {"alice", "bob"}
 
@@ -97,7 +97,7 @@ async def test_it_copies_in_transactions(library: str, kafka: Cluster, topic: st
     async with await Client.start(library, kafka.bootstrap) as alice:
         await alice.produce(topic, 20)
         alice.subscribe(topic, topic, commit="none", transform={"to": copies, "transactional_id": f"copy-{topic}"})
-        await alice.until(lambda: sum(event["count"] for event in alice.seen("transacted")) == 20, within=40)
+        await alice.until(lambda: sum(event["count"] for event in alice.seen("transacted")) == 20)
         async with await Client.start("confluent-kafka", kafka.bootstrap, name="bob") as bob:
             bob.subscribe(copies, copies)
             await bob.until(lambda: len(bob.values) >= 20)
@@ -164,9 +164,9 @@ async def test_a_sleep_in_the_revoke_callback_delays_the_revocation(library: str
         alice.subscribe(topic, topic, revoke_ms=1500, heartbeat_interval_ms=500)
         await alice.until(lambda: len(alice.owned) == 3)
         bob.subscribe(topic, topic)
-        begun = await alice.event("revoking", within=30)
+        begun = await alice.event("revoking")
         while not begun["partitions"]:
-            begun = await alice.event("revoking", within=30)
+            begun = await alice.event("revoking")
         ended = await alice.event("revoked")
         assert ended["partitions"] == begun["partitions"]
         assert ended["at_ms"] - begun["at_ms"] >= 1490

@@ -14,6 +14,8 @@ from proxy.settings import Limits, Settings
 from tests.deploy.manifests import Manifest, pod_of, port_of, rendered, settings_of
 
 FOLDERS = ["gateway", "gateway-sni", "example"]
+# The oldest with native sidecars that is not at its end, and the newest of which the validator has the schemas.
+VERSIONS = ["1.30", "1.37"]
 GATEWAYS = ["gateway", "gateway-sni"]
 
 
@@ -36,6 +38,18 @@ def the_proxy(manifests: dict[str, Manifest]) -> Manifest:
     pod = pod_of(manifests)
     images = [*pod.get("initContainers", []), *pod["containers"]]
     return next(container for container in images if container["image"].startswith("kip848-proxy:"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_schemas_of_kubernetes_have_nothing_against_them(folder: str, version: str) -> None:
+    kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
+    manifests = rendered(folder)
+    for manifest in manifests.values():
+        kubernetes_validate.validate(manifest, version, strict=True)
+    manifests["Deployment"]["spec"]["template"]["spec"]["restart"] = "Always"
+    with pytest.raises(kubernetes_validate.ValidationError, match="restart"):
+        kubernetes_validate.validate(manifests["Deployment"], version, strict=True)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

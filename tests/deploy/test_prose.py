@@ -69,7 +69,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "member adopted",
         "the journal cannot be written",
         "our mistake",
-        "an assignor of Kafka Streams",
+        "a Kafka Streams assignor",
         "the brokers do not offer ConsumerGroupHeartbeat",
         "it is a member of a classic group",
         "a broker translates for this member, or it needs no translation",

@@ -34,19 +34,33 @@ class Admin(abc.ABC):
     def ask_any(self, key: int, version: int, message: Any) -> Any:
         """The answer of any node that runs; OSError when none does."""
 
+    @abc.abstractmethod
+    def ask_all(self, key: int, version: int, message: Any) -> list[Any]:
+        """The answers of all nodes that run; OSError when one does not answer."""
+
     def create_topic(self, name: str, partitions: int = 1, replication: int = 1) -> None:
         topic = m.CreateTopicsRequestCreatableTopic(
             name=name, num_partitions=partitions, replication_factor=replication
         )
         answer = self.ask_any(CREATE_TOPICS, 5, m.CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
         _accepted(answer.topics)
-        until(lambda: len(self.leaders(name)) == partitions, f"topic {name} has leaders")
+        self._wait_for_leaders(name, partitions)
 
     def grow_topic(self, name: str, partitions: int) -> None:
         topic = m.CreatePartitionsRequestCreatePartitionsTopic(name=name, count=partitions, assignments=None)
         answer = self.ask_any(CREATE_PARTITIONS, 1, m.CreatePartitionsRequest(topics=[topic], timeout_ms=10_000))
         _accepted(answer.results)
-        until(lambda: len(self.leaders(name)) == partitions, f"topic {name} has leaders")
+        self._wait_for_leaders(name, partitions)
+
+    def _wait_for_leaders(self, name: str, partitions: int) -> None:
+        """In every node's eyes: each learns of a topic in its own time."""
+        request = _metadata_of(name)
+
+        def known() -> bool:
+            found = [answer.topics[0].partitions for answer in self.ask_all(METADATA, 4, request)]
+            return all(sum(each.leader_id >= 0 for each in every) == partitions for every in found)
+
+        until(known, f"topic {name} has leaders")
 
     def allow(self, principal: str, resource: str, name: str, *operations: str) -> None:
         """ACLs in words: allow("User:alice", "topic", "orders", "read", "describe"); the name "*" is every name."""
@@ -78,9 +92,12 @@ class Admin(abc.ABC):
         _accepted(self.ask_any(INCREMENTAL_ALTER_CONFIGS, 1, request).responses)
 
     def coordinator(self, group: str) -> int:
+        """The node, once all nodes agree on it."""
+
         def found() -> int | None:
-            answer = self.ask_any(FIND_COORDINATOR, 2, m.FindCoordinatorRequest(key=group, key_type=0))
-            return answer.node_id if answer.error_code == 0 else None
+            answers = self.ask_all(FIND_COORDINATOR, 2, m.FindCoordinatorRequest(key=group, key_type=0))
+            nodes = {answer.node_id if answer.error_code == 0 else None for answer in answers}
+            return nodes.pop() if len(nodes) == 1 else None
 
         return until(found, f"group {group} has a coordinator")
 
@@ -121,8 +138,11 @@ class Admin(abc.ABC):
         return next(list(p.replica_nodes) for p in self._topic(topic).partitions if p.partition_index == partition)
 
     def _topic(self, name: str) -> Any:
-        request = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
-        return self.ask_any(METADATA, 4, request).topics[0]
+        return self.ask_any(METADATA, 4, _metadata_of(name)).topics[0]
+
+
+def _metadata_of(topic: str) -> m.MetadataRequest:
+    return m.MetadataRequest(topics=[m.MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
 
 
 def java_hash(text: str) -> int:

@@ -131,6 +131,9 @@ class Cluster(Admin):
                 last = failure
         raise last
 
+    def ask_all(self, key: int, version: int, message: Any) -> list[Any]:
+        return [self.ask(number, key, version, message) for number in self._running]
+
     def wait_until_whole(self) -> None:
         """Every node that was started answers, and knows all the others."""
 

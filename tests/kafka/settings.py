@@ -60,6 +60,10 @@ def server_properties(
         "log.dirs": str(folder / f"data-{node.number}"),
         "group.initial.rebalance.delay.ms": "0",
         "log.cleaner.enable": "false",
+        # Leaders move when a test says so, not in the middle of another, minutes after a broker's restart.
+        "auto.leader.rebalance.enable": "false",
+        # So that a test may shorten a group's session, where one waits for a dead member to be given up.
+        "group.consumer.min.session.timeout.ms": "6000",
         # A killed broker cannot register again before the controller has given it up.
         "broker.session.timeout.ms": "3000",
         "broker.heartbeat.interval.ms": "500",

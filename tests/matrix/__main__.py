@@ -1,4 +1,7 @@
-"""python -m tests.matrix [--row WORDS …] [--jobs N] [--markdown]: every row, direct and through the proxy, and the table."""
+"""Every row, direct and through the proxy, and the table.
+
+python -m tests.matrix [--row WORDS …] [--broker VERSION] [--jobs N] [--markdown]
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from typing import NamedTuple
 import trio
 
 from tests.kafka import Cluster
+from tests.kafka.cluster import NEWEST, OLDEST
 from tests.matrix.rows import ROWS, Row
 from tests.matrix.walk import Seen, walks, warm
 from tests.proxy.running import Running
 
-DOCUMENT = Path(__file__).parents[2] / "docs/clients.md"
+DOCUMENTS = Path(__file__).parents[2] / "docs"
 HEAD = """# Clients
 
 Written by `python -m tests.matrix --markdown` on {date}, against Kafka {version}.
@@ -52,22 +56,27 @@ class Pair(NamedTuple):
 def main() -> None:
     options = _options()
     rows = [row for row in ROWS if not options.row or any(words in row.name for words in options.row)]
-    with Cluster.start() as kafka, Running(kafka.bootstrap, log_level="info") as proxy:
+    with Cluster.start(version=options.broker) as kafka, Running(kafka.bootstrap, log_level="info") as proxy:
         found = trio.run(_all, kafka, proxy.ready(), rows, options.jobs)
         version = kafka.version
     table = HEAD.format(date=datetime.date.today(), version=version) + markdown(found)
     print(table)
     if options.markdown:
-        DOCUMENT.write_text(table)
+        document(version).write_text(table)
     sys.exit(not all(pair.green for pair in found.values()))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--row", nargs="+", metavar="WORDS", help="only rows whose names contain one of these")
+    parser.add_argument("--broker", default=NEWEST, help=f"the version of Kafka: {NEWEST} (the default) or {OLDEST}")
     parser.add_argument("--jobs", type=int, default=2, help="rows that walk at the same time")
-    parser.add_argument("--markdown", action="store_true", help="write docs/clients.md")
+    parser.add_argument("--markdown", action="store_true", help="write docs/clients.md, or clients-4.0.md")
     return parser.parse_args()
+
+
+def document(version: str) -> Path:
+    return DOCUMENTS / ("clients.md" if version == NEWEST else f"clients-{version.rpartition('.')[0]}.md")
 
 
 async def _all(kafka: Cluster, proxy: Running, rows: list[Row], jobs: int) -> dict[Row, Pair]:

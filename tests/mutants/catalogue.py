@@ -406,15 +406,27 @@ BYTES = (
     ),
     Mutant(
         "assignors.py",
-        'return "range" if first_protocol == "range" else "uniform"',
-        'return "uniform"',
-        "a client that wants range gets range",
+        '("range",) if has_pairs else',
+        '("uniform",) if has_pairs else',
+        "a client that wants range gets range, where that means anything",
+    ),
+    Mutant(
+        "motion.py",
+        "    orders += [Tell(name, AssignorAgreed(assignor=assignor)) for name in others]\n",
+        "",
+        "the members of a group vote for one assignor",
     ),
     Mutant(
         "admission.py",
         "protocol.name == STREAMS_ASSIGNOR",
         "protocol.name is None",
         "Kafka Streams is not translated",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "min(member.quiet_until, _latest(member))",
+        "member.quiet_until",
+        "lulls that follow one another do not cost a member its session",
     ),
     Mutant(
         "step.py",

@@ -20,7 +20,8 @@ from typing import Any
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
 
-START_SECONDS = 20
+# Nothing waits for so long but what has failed.
+START_SECONDS = 60
 
 
 class Running:
@@ -87,6 +88,11 @@ class Running:
 
     def disconnects(self, cause: str) -> float:
         return self.metric("disconnects_total", cause=cause)
+
+    def count_one_more(self, cause: str, before: float) -> None:
+        """One disconnect for that cause: exactly one, and its client may know of it a moment before it is counted."""
+        self.wait_for(lambda: self.disconnects(cause) > before, f"a disconnect is counted: {cause}")
+        assert self.disconnects(cause) == before + 1
 
     def resident_megabytes(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import uuid
+from contextlib import closing
+from typing import Any
 
 import pytest
 import trio
 
+from kafka_protocol import messages as m
 from proxy.admin import serve_admin
 from proxy.cli import main
 from proxy.logs import Log
 from proxy.pages import picture_pages
 from proxy.picture import Picture
+from tests.clients import Client
+from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
+from tests.proxy.by_hand import ByHand
+from tests.proxy.running import Running
 from tests.unit.test_picture import changed, passes
 
 
@@ -44,8 +52,82 @@ async def test_report_says_who_needs_the_proxy_and_why_others_do_not(
     admin: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert await run("report", "--admin", admin, "--json") == 0
-    needs = {group["group_id"]: group["needs_the_proxy"] for group in json.loads(capsys.readouterr().out)}
-    assert needs == {"orders/eu": True, "orders": False}
+    said = json.loads(capsys.readouterr().out)
+    assert {group["group_id"]: group["needs_the_proxy"] for group in said["groups"]} == {
+        "orders/eu": True,
+        "orders": False,
+    }
+    assert said["cluster"] is None
+
+
+async def test_report_says_that_the_cluster_was_not_asked_and_how_to(
+    admin: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await run("report", "--admin", admin) == 0
+    assert "the cluster was not asked: --upstream HOST:PORT" in capsys.readouterr().out
+
+
+def reported(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    main(["report", "--json", *arguments])
+    said: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return said
+
+
+@pytest.mark.broker
+async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_proxy(
+    kafka: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = f"reported-{uuid.uuid4()}"
+    direct, through, native = (f"{topic}-{name}" for name in ("direct", "through", "native"))
+    kafka.create_topic(topic, partitions=2)
+    coordinator = ("127.0.0.1", kafka.nodes[1].client_port)
+    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    with Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        at_the_proxy = ("127.0.0.1", proxy.port_of(1))
+
+        def look() -> dict[str, Any]:
+            with (
+                closing(ByHand(coordinator, direct, topic)) as one,
+                closing(ByHand(at_the_proxy, through, topic)) as two,
+            ):
+                assert one.join().error_code == 0
+                two.joins()
+                return reported(capsys, "--admin", f"127.0.0.1:{proxy.admin}", "--upstream", kafka.bootstrap)
+
+        async with await Client.start("confluent-kafka", kafka.bootstrap, name="new") as client:
+            client.subscribe(topic, native, protocol="consumer")
+            await client.until(lambda: len(client.owned) == 2, within=40)
+            said = await trio.to_thread.run_sync(look)
+    rows = {group["group_id"]: group for group in said["cluster"]["groups"]}
+    assert said["cluster"]["silent"] == {}
+    assert (rows[direct]["type"], rows[direct]["legacy_direct"], rows[direct]["here"]) == ("classic", 1, 0)
+    assert rows[direct]["verdict"] == "is legacy and does not come through this proxy"
+    assert rows[direct]["clients_elsewhere"] == {"by-hand": 1}
+    assert (rows[through]["type"], rows[through]["here"], rows[through]["verdict"]) == (
+        "consumer",
+        1,
+        "needs the proxy",
+    )
+    assert rows[through]["clients_elsewhere"] == {}
+    assert (rows[native]["native"], rows[native]["verdict"]) == (1, "is native: needs no proxy")
+
+
+@pytest.mark.broker
+def test_report_says_so_where_the_cluster_answers_only_who_authenticates(
+    kafka_sasl: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "--admin", "none", "--upstream", kafka_sasl.bootstrap]) == 1
+    said = capsys.readouterr().out
+    assert f"{kafka_sasl.bootstrap} answers only who authenticates, and the proxy has no credentials" in said
+
+
+def test_report_names_a_broker_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    assert main(["report", "--admin", "none", "--upstream", nobody]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith(f"{nobody} cannot be asked: ")
+    assert said.endswith("Connection refused: its groups are missing\n")
 
 
 async def test_a_feed_begins_with_everything(admin: str) -> None:

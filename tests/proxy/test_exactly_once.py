@@ -45,14 +45,14 @@ async def test_copies_are_exactly_once_through_rebalances_and_a_kill(library: st
             )
             reader.subscribe(copy, copy)
             alice = await copier("alice")
-            await alice.until(lambda: len(alice.owned) == 4, within=40)
+            await alice.until(lambda: len(alice.owned) == 4)
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_produce_slowly, reader, source)
                 bob = await copier("bob")
-                await bob.until(lambda: len(bob.owned) == 2, within=30)
+                await bob.until(lambda: len(bob.owned) == 2)
                 carol = await copier("carol")
-                await carol.until(lambda: bool(carol.owned), within=30)
+                await carol.until(lambda: bool(carol.owned))
                 bob.kill()
                 await trio.sleep(2)
             wanted = {str(number) for number in range(RECORDS)}
@@ -86,7 +86,7 @@ async def test_two_proxies_serve_one_group(kafka3: Cluster, topic: str) -> None:
         ):
             for client in (alice, bob):
                 client.subscribe(topic, topic, session_timeout_ms=8_000, heartbeat_interval_ms=500)
-            await alice.until(lambda: alice.owned | bob.owned == every and alice.owned and bob.owned, within=40)
+            await alice.until(lambda: alice.owned | bob.owned == every and alice.owned and bob.owned)
             await trio.to_thread.run_sync(left.process.end, signal.SIGKILL)
             alice.kill()
             # Nobody is left to say that she has gone; the coordinator finds out.

@@ -53,13 +53,13 @@ async def test_it_produces_consumes_commits_and_hands_over(
         }
         await alice.produce(topic, 100)
         alice.subscribe(topic, topic, commit="each", session_timeout_ms=6000, heartbeat_interval_ms=500)
-        await alice.until(lambda: len(alice.values) >= 100, within=40)
+        await alice.until(lambda: len(alice.values) >= 100)
         bob.subscribe(topic, topic, commit="each", session_timeout_ms=6000, heartbeat_interval_ms=500)
-        await bob.until(lambda: bob.owned and bob.owned | alice.owned == every, within=30)
+        await bob.until(lambda: bob.owned and bob.owned | alice.owned == every)
         alice.kill()
-        await bob.until(lambda: bob.owned == every, within=30)
+        await bob.until(lambda: bob.owned == every)
         await bob.produce(topic, 10, first=100)
-        await bob.until(lambda: {str(number) for number in range(100, 110)} <= set(bob.values), within=30)
+        await bob.until(lambda: {str(number) for number in range(100, 110)} <= set(bob.values))
         assert overlaps([alice, bob]) == []
     assert proxy.disconnects("our_mistake") == proxy.disconnects("unsupported_version") == 0
 
@@ -76,5 +76,5 @@ async def test_its_transactions_hold_while_a_leader_moves(
         await trio.to_thread.run_sync(kafka3.elect_leader, topic, 0, away)
         await alice.transact(topic, 10, first=10, transactional_id=f"tx-{topic}")
         alice.subscribe(topic, topic)
-        await alice.until(lambda: len(alice.values) >= 10, within=30)
+        await alice.until(lambda: len(alice.values) >= 10)
         assert sorted(alice.values) == [str(number) for number in range(10, 20)]

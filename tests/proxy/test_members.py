@@ -63,7 +63,7 @@ async def test_a_legacy_client_is_a_native_member_under_its_own_client_id(
     async with await Client.start(library, proxy.bootstrap, name="alice") as alice:
         await alice.produce(topic, 20)
         alice.subscribe(topic, topic, session_timeout_ms=6000)
-        await alice.until(lambda: len(alice.values) >= 20, within=40)
+        await alice.until(lambda: len(alice.values) >= 20)
         group = await seen(kafka, topic, lambda group: group.group_state == "Stable")
         assert [member.member_type for member in group.members] == [NATIVE]
         assert "alice" in group.members[0].client_id
@@ -81,11 +81,11 @@ async def test_legacy_and_native_members_share_a_group_and_no_partition(
     ):
         await new.produce(topic, 50)
         old.subscribe(topic, topic, session_timeout_ms=6000)
-        await old.until(lambda: old.owned == every, within=30)
+        await old.until(lambda: old.owned == every)
         new.subscribe(topic, topic, protocol="consumer")
-        await new.until(lambda: len(new.owned) == 2, within=30)
+        await new.until(lambda: len(new.owned) == 2)
         older.subscribe(topic, topic, session_timeout_ms=6000)
-        await older.until(lambda: older.owned and old.owned | new.owned | older.owned == every, within=30)
+        await older.until(lambda: older.owned and old.owned | new.owned | older.owned == every)
         new.kill()
         await old.until(lambda: old.owned | older.owned == every, within=90)
         assert overlaps([old, older, new]) == []
@@ -101,10 +101,10 @@ async def test_a_native_member_that_comes_through_the_proxy_stays_its_own(
     ):
         old.subscribe(topic, topic, session_timeout_ms=6000)
         new.subscribe(topic, topic, protocol="consumer", commit="each")
-        await new.until(lambda: len(new.owned) == 2 and len(old.owned) == 2, within=30)
+        await new.until(lambda: len(new.owned) == 2 and len(old.owned) == 2)
         await old.produce(topic, 40)
-        await new.until(lambda: len(new.values) + len(old.values) >= 40, within=30)
-        await new.until(lambda: any(event["event"] == "committed" for event in new.events), within=20)
+        await new.until(lambda: len(new.values) + len(old.values) >= 40)
+        await new.until(lambda: any(event["event"] == "committed" for event in new.events))
         await trio.sleep(3)
         assert "member adopted" not in proxy.log.read_text()
         assert len(new.owned) == len(old.owned) == 2

@@ -185,5 +185,26 @@ def test_the_preferred_assignor_is_the_most_common_vote(bench: Bench) -> None:
     assert bench.coordinator.describe(GROUP).assignor == "uniform"
 
 
+def test_with_a_vote_on_either_side_quiet_heartbeats_move_the_epoch_since_4_4(bench: Bench) -> None:
+    """Nobody can want that; so our members never let it come to a tie (translation/assignors.py)."""
+    assert _moves_of_epoch_in_quiet_beats(bench) >= 3
+
+
+def test_a_tie_of_votes_moved_nothing_in_4_0(bench40: Bench) -> None:
+    assert _moves_of_epoch_in_quiet_beats(bench40) == 0
+
+
+def _moves_of_epoch_in_quiet_beats(bench: Bench) -> int:
+    a, b = bench.members("A", "B")
+    a.joins("range")
+    bench.passes(1_000)
+    b.joins("uniform")
+    before = bench.stand()[1]
+    for _ in range(3):
+        for member in (a, b):
+            member.beats()
+    return bench.stand()[1] - before
+
+
 def test_an_unknown_assignor_is_refused(bench: Bench) -> None:
     bench.member("A").joins("sticky").is_refused(Error.UNSUPPORTED_ASSIGNOR)

@@ -234,7 +234,7 @@ def beat(epoch: int, owned: Iterable[int] | None = None, **more: object) -> Send
         fields |= {
             "rebalance_timeout_ms": 60_000,
             "subscribed_topic_names": ("apples",),
-            "server_assignor": "range",
+            "server_assignor": "uniform",
             "owned": tps(*owned),
         }
     return SendGroupHeartbeat(GroupHeartbeat(**(fields | more)))  # type: ignore[arg-type]
@@ -264,7 +264,7 @@ def stable(rules: Rules = RULES, partitions: Iterable[int] = (0, 1), version: in
     play = Playbook(rules=rules)
     after(play, joins(version=version, session_timeout_ms=100_000, **more), granted(2, partitions), LEARNED)  # type: ignore[arg-type]
     after(play, target(2, partitions), syncs())
-    return msgspec.structs.replace(play.member, heartbeat_at=30_000, heard_at=20_000)
+    return msgspec.structs.replace(play.member, heartbeat_at=30_000, heard_at=20_000, beaten_at=20_000)
 
 
 NOW = 20_000

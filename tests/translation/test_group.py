@@ -8,6 +8,7 @@ import pytest
 from tests.translation.playbook import joins, tps
 from translation.admission import why_not_translated
 from translation.events import (
+    AssignorAgreed,
     BeatWanted,
     HandOverPlanned,
     LullWanted,
@@ -31,8 +32,10 @@ from translation.group import (
     Tell,
     TimePassed,
     native_interval_ms,
+    native_waits_until,
 )
 from translation.handover import best_time
+from translation.member import Contract
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.states import Phase, Standing
@@ -40,9 +43,12 @@ from translation.transition import Transition
 
 PACING = Pacing(native_moving_ms=300, native_quiet_ms=2_000, grace_ms=1_000, describe_from=2, poll_ms=200)
 QUIET = Group(group_id="g", pacing=PACING)
+NO_VOTE = Contract()
 
 
-def changed(member_id: str = "m", epoch: int = 2, before: int = 2, **more: object) -> MemberChanged:
+def changed(
+    member_id: str = "m", epoch: int = 2, before: int = 2, contract: Contract = NO_VOTE, **more: object
+) -> MemberChanged:
     fields: dict[str, object] = {
         "group_id": "g",
         "member_id": member_id,
@@ -59,7 +65,7 @@ def changed(member_id: str = "m", epoch: int = 2, before: int = 2, **more: objec
         "generation_before": 2,
         "generation": 2,
     }
-    return MemberChanged(transition=Transition(**(fields | more)))  # type: ignore[arg-type]
+    return MemberChanged(transition=Transition(**(fields | more)), contract=contract)  # type: ignore[arg-type]
 
 
 def gone(member_id: str = "m") -> MemberChanged:
@@ -247,14 +253,21 @@ def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> Non
 
 
 def test_natives_that_pass_through_are_never_waited_for() -> None:
-    assert best_time(QUIET, [Known(passing=True, beat_at=0), None, Known(local=True)], now=77) == 77
+    assert best_time(QUIET, [Known(passing=True, beat_at=0), None, Known(local=True)], idle=0, now=77) == 77
 
 
 def test_among_several_receivers_the_moment_with_the_least_idle_time_is_chosen() -> None:
     """Two of the three partitions go to the one that beats at 4 s: waiting for it leaves 1 x 2 s idle, not 2 x 3 s."""
     early, late = Known(beat_at=1_000), Known(beat_at=4_000)
-    assert best_time(QUIET, [early, late, late], now=0) == 4_000 - 400
-    assert best_time(QUIET, [early, early, late], now=0) == 1_000 - 400
+    assert best_time(QUIET, [early, late, late], idle=0, now=0) == 4_000 - 400
+    assert best_time(QUIET, [early, early, late], idle=0, now=0) == 1_000 - 400
+
+
+def test_what_lies_idle_meanwhile_is_weighed_against_what_would() -> None:
+    """One partition idle for 3.6 s until the receiver's beat, or two for 4 s each from now on."""
+    receiver = Known(beat_at=4_000)
+    assert best_time(QUIET, [receiver, receiver], idle=1, now=0) == 4_000 - 400
+    assert best_time(QUIET, [receiver], idle=2, now=0) == 0
 
 
 # --- admission -----------------------------------------------------------------------------------------------------
@@ -271,3 +284,51 @@ def test_among_several_receivers_the_moment_with_the_least_idle_time_is_chosen()
 )
 def test_what_is_not_a_plain_consumer_group_is_not_translated(join: object, why: str | None) -> None:
     assert why_not_translated(join) == why  # type: ignore[arg-type]
+
+
+# --- one vote for all ----------------------------------------------------------------------------------------------
+
+
+def voter(member_id: str, *offers: str, vote: str | None = "") -> MemberChanged:
+    return changed(member_id, contract=Contract(offers=offers, assignor=offers[0] if vote == "" else vote))
+
+
+def asked_to_vote(orders: list[GroupOrder]) -> dict[str, str]:
+    return {
+        o.member_id: o.event.assignor for o in orders if isinstance(o, Tell) and isinstance(o.event, AssignorAgreed)
+    }
+
+
+def test_members_that_can_vote_with_all_others_are_asked_to_and_once() -> None:
+    group, orders = group_step(QUIET, voter("a", "range", "uniform"), 0)
+    assert (group.assignor, asked_to_vote(orders)) == ("range", {})
+    group, orders = group_step(group, voter("b", "uniform"), 0)
+    assert (group.assignor, asked_to_vote(orders)) == ("uniform", {"a": "uniform"})
+    assert asked_to_vote(group_step(group, voter("b", "uniform"), 0)[1]) == {}
+
+
+def test_who_has_no_vote_is_asked_nothing_and_keeps_nobody_from_agreeing() -> None:
+    group, _ = group_step(QUIET, voter("a", "range", vote=None), 0)
+    group, orders = group_step(group, voter("b", "uniform"), 0)
+    assert (group.assignor, asked_to_vote(orders)) == ("uniform", {})
+
+
+def test_when_the_last_who_needed_it_has_gone_the_others_vote_as_they_like() -> None:
+    group, _ = group_step(QUIET, voter("a", "range"), 0)
+    group, orders = group_step(group, voter("b", "uniform", "range"), 0)
+    assert asked_to_vote(orders) == {"b": "range"}
+    group, orders = group_step(group, gone("a"), 0)
+    assert asked_to_vote(orders) == {"b": "uniform"}
+
+
+# --- natives that pass, after a leave ------------------------------------------------------------------------------
+
+
+def test_a_quiet_native_heartbeat_waits_for_the_replacement_but_no_longer_than_the_grace() -> None:
+    group, _ = group_step(QUIET, changed("m"), 10_000)
+    assert native_waits_until(group, 10_000, 10_000) == 10_000
+    group, _ = group_step(group, gone("m"), 20_000)
+    assert native_waits_until(group, 20_300, 20_300) == 21_000
+    assert native_waits_until(group, 19_500, 20_300) == 20_500
+    group, _ = group_step(group, NativeBeat(member_id="new", epoch_sent=0, epoch_answered=3), 20_400)
+    assert native_waits_until(group, 20_300, 20_400) == 20_400

@@ -48,6 +48,8 @@ def remembered(partitions: tuple[int, ...] = (0, 1), generation: int = 2, sessio
             subscription_version=1,
             session_timeout_ms=session_ms,
             rebalance_timeout_ms=60_000,
+            offers=("uniform", "range"),
+            assignor="uniform",
         )
     )
 

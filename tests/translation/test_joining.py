@@ -43,7 +43,7 @@ from translation.actions import (
     LearnAllowedTopics,
     LearnTopics,
 )
-from translation.events import InstanceTaken, MotionSeen, Protocol, RegisteredMemberFound, TopicsAllowed
+from translation.events import AssignorAgreed, InstanceTaken, MotionSeen, Protocol, RegisteredMemberFound, TopicsAllowed
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,52 @@ def test_a_member_that_names_another_instance_is_fenced() -> None:
     assert play << Is("stable/stable E2 g2")
 
 
-@pytest.mark.parametrize(("name", "means"), [("range", "range"), ("roundrobin", "uniform"), ("sticky", "uniform")])
-def test_the_assignor_keeps_its_intent(name: str, means: str) -> None:
-    assert Playbook() >> joins(assignor=name) << beat(0, owned=(), server_assignor=means)
+@pytest.mark.parametrize(
+    ("name", "topics", "means"),
+    [
+        ("range", ("apples", "bananas"), "range"),
+        ("roundrobin", ("apples", "bananas"), "uniform"),
+        ("sticky", ("apples",), "uniform"),
+        ("range", ("apples",), "uniform"),
+    ],
+)
+def test_the_assignor_keeps_its_intent(name: str, topics: tuple[str, ...], means: str) -> None:
+    """What `range` is for, partitions of the same number together, takes two topics."""
+    play = Playbook() >> joins(assignor=name, topics=topics)
+    assert play << beat(0, owned=(), server_assignor=means, subscribed_topic_names=topics)
+
+
+def two_topics(*names: str) -> tuple[Protocol, ...]:
+    return tuple(Protocol(name, subscription(["apples", "bananas"])) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("offered", "company", "vote"),
+    [
+        (("range", "roundrobin"), "uniform", "uniform"),
+        (("range", "roundrobin"), None, "range"),
+        (("range",), "uniform", "range"),
+    ],
+)
+def test_a_newcomer_votes_with_its_company_if_it_can(offered: tuple[str, ...], company: str | None, vote: str) -> None:
+    play = Playbook() >> joins(protocols=two_topics(*offered), company_assignor=company)
+    assert play << beat(0, owned=(), server_assignor=vote, subscribed_topic_names=("apples", "bananas"))
+
+
+def test_a_vote_that_the_group_has_agreed_on_goes_out_with_the_next_heartbeat_and_once() -> None:
+    play = Playbook(stable(), NOW) >> AssignorAgreed(assignor="range") << beat(2, server_assignor="range")
+    assert play >> granted(2) >> wait(5_000) << beat(2)
+
+
+def test_who_leaves_the_choice_to_the_group_is_not_asked_to_agree() -> None:
+    play = Playbook(stable(rules=Rules(assignor="")), NOW) >> AssignorAgreed(assignor="range")
+    assert play << Is("stable/stable E2 g2")
+
+
+def test_a_vote_is_kept_over_a_rejoin() -> None:
+    member = stable(protocols=two_topics("range", "roundrobin"), company_assignor="uniform")
+    play = Playbook(member, NOW) >> joins(6, protocols=two_topics("range", "roundrobin"))
+    assert play.member.contract.assignor == "uniform"
 
 
 @pytest.mark.parametrize(("rule", "means"), [("uniform", "uniform"), ("", None)])
@@ -110,7 +153,8 @@ def test_a_second_join_with_other_protocols_replaces_the_first_and_both_are_answ
     """aiokafka sends as many JoinGroups in a row as it has assignors."""
     play = Playbook(joining())
     play >> joins(2, topics=["apples", "bananas"])
-    play >> granted(2, []) << beat(2, owned=(), subscribed_topic_names=("apples", "bananas"))
+    news = {"subscribed_topic_names": ("apples", "bananas"), "server_assignor": "range"}
+    play >> granted(2, []) << beat(2, owned=(), **news)
     play >> granted(3, []) << DescribeGroup()
     play >> target(3, []) << joined(1, 3) << joined(2, 3)
     assert play
@@ -215,7 +259,7 @@ def test_access_to_the_group_is_refused_for_good() -> None:
 
 
 def test_topics_that_may_not_be_described_are_left_out() -> None:
-    play = Playbook(joining(topics=["apples", "bananas"]))
+    play = Playbook(joining(topics=["apples", "bananas"], assignor="sticky"))
     play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples", "bananas"))
     assert play >> TopicsAllowed(names=("apples",)) << beat(0, owned=())
 

@@ -475,6 +475,8 @@ JOURNAL = JournalEntry(
     subscription_version=1,
     session_timeout_ms=10_000,
     rebalance_timeout_ms=60_000,
+    offers=("uniform", "range"),
+    assignor="uniform",
 )
 
 

@@ -130,6 +130,16 @@ def test_after_a_leave_no_heartbeat_goes_out_that_nobody_waits_for() -> None:
     assert play >> wait(1) << beat(2)
 
 
+def test_where_one_lull_follows_the_other_a_member_still_beats_well_within_its_session() -> None:
+    """A full group, and a client that it refuses all the time: each attempt is motion, and then a leave."""
+    play = Playbook(stable(), NOW)
+    for _ in range(11):
+        after(play, MotionSeen(until=play.now + 6_000), LullWanted(until=play.now + 1_000), wait(900))
+        assert play.member.in_flight is None
+    after(play, MotionSeen(until=play.now + 6_000), LullWanted(until=play.now + 1_000))
+    assert play >> wait(100) << beat(2)
+
+
 @pytest.mark.parametrize("word", [MotionSeen(until=NOW + 6_000), BeatWanted()])
 def test_a_newcomer_ends_the_lull(word: object) -> None:
     play = Playbook(stable(), NOW) >> LullWanted(until=NOW + 1_000) >> LullWanted(until=NOW + 1_000)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.groups.passing import GroupRules, dry_run, foreign
+from proxy.groups.passing import GroupRules, dry_run
 from proxy.settings import GroupRule
+from translation.events import JoinRequested, Protocol
 from translation.rules import Rules
 
 
@@ -24,26 +25,13 @@ def test_the_first_rule_that_fits_counts_and_others_are_translated() -> None:
     assert rules.of("sums-10") == ("translate", Rules(park_ms=7))
 
 
-@pytest.mark.parametrize(
-    ("protocol_type", "assignors", "why"),
-    [
-        ("consumer", ["range", "cooperative-sticky"], None),
-        ("connect", ["sessioned"], "protocol type 'connect'"),
-        ("sr", ["v0"], "protocol type 'sr'"),
-        ("consumer", ["stream"], "an assignor of Kafka Streams"),
-    ],
-)
-def test_groups_of_other_kinds_are_none_of_ours(protocol_type: str, assignors: list[str], why: str | None) -> None:
-    assert foreign(protocol_type, assignors) == why
-
-
 ORDERS = b"\x00\x00\x00\x00\x00\x01\x00\x06orders\xff\xff\xff\xff"
 
 
 @pytest.mark.parametrize(
     ("protocol_type", "protocols", "said"),
     [
-        ("consumer", [("range", ORDERS)], "it would be a native member of orders, range as range"),
+        ("consumer", [("range", ORDERS)], "it would be a native member of orders, range as uniform"),
         (
             "consumer",
             [("sticky", ORDERS), ("range", ORDERS)],
@@ -57,4 +45,13 @@ ORDERS = b"\x00\x00\x00\x00\x00\x01\x00\x06orders\xff\xff\xff\xff"
 def test_a_dry_run_says_what_would_become_of_a_client(
     protocol_type: str, protocols: list[tuple[str, bytes]], said: str
 ) -> None:
-    assert dry_run(protocol_type, protocols, Rules()).startswith(f"dry run: {said}")
+    join = JoinRequested(
+        request=0,
+        version=5,
+        member_id="",
+        protocols=tuple(Protocol(name, metadata) for name, metadata in protocols),
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type=protocol_type,
+    )
+    assert dry_run(join, Rules()).startswith(f"dry run: {said}")

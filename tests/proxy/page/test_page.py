@@ -22,6 +22,9 @@ from translation.states import Phase
 
 CHROMIUM = shutil.which("chromium")
 sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+# A machine with much else to do is slow, and no less right.
+PATIENCE_MS = 60_000
+sync_api.expect.set_options(timeout=PATIENCE_MS)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: apt install chromium")
 
 Look = Callable[[Any], Any]
@@ -48,8 +51,9 @@ async def stage(nursery: trio.Nursery) -> Stage:
 
 def _look(url: str, script: Look, scheme: str) -> Any:
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS)
         page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 800})
+        page.set_default_timeout(PATIENCE_MS)
         complaints: list[str] = []
         asked: list[str] = []
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -113,7 +117,7 @@ async def test_the_keyboard_searches_and_walks_the_groups(stage: Stage) -> None:
         page.wait_for_selector("#members tr:has-text('of-orders')")
         assert page.locator("#groups button").count() == 1
         page.keyboard.press("Escape")
-        page.wait_for_function("document.querySelectorAll('#groups button').length === 2")
+        sync_api.expect(page.locator("#groups button")).to_have_count(2)
 
     await stage.look(keys)
 
@@ -126,7 +130,7 @@ async def test_a_thousand_members_are_drawn_and_one_change_redraws_one_row(stage
         )
 
     def thousand(page: Any) -> int:
-        page.wait_for_function("document.querySelectorAll('#members tr').length === 1000")
+        sync_api.expect(page.locator("#members tr")).to_have_count(1000)
         page.evaluate(
             "new MutationObserver(all => window.redrawn = new Set(all.map(m => m.target)).size)"
             ".observe(document.getElementById('members'), {childList: true, subtree: true})"
@@ -136,6 +140,24 @@ async def test_a_thousand_members_are_drawn_and_one_change_redraws_one_row(stage
         return int(page.evaluate("window.redrawn"))
 
     assert await stage.look(thousand) == 1
+
+
+async def test_of_many_members_those_that_moved_are_in_the_timeline(stage: Stage) -> None:
+    now = time.time_ns()
+    for n in range(100):
+        stage.picture.observe(changed(f"m-{n:02}", owned=(n,), assigned=(n,), at_ns=now))
+    stage.picture.observe(changed("m-99", phase=Phase.PREPARE_REBALANCE, owned=(), assigned=(99,), at_ns=now + 1))
+
+    def drawn(page: Any) -> list[str]:
+        page.wait_for_selector("#timeline text:has-text('m-99')")
+        return list(page.locator("#timeline text").all_text_contents())
+
+    lanes = await stage.look(drawn)
+    assert [lane for lane in lanes if "80 more are not drawn" in lane] == [
+        "partitions, in the colour of their holder; 80 more are not drawn: search",
+        "members, in the colour of their phase; 80 more are not drawn: search",
+    ]
+    assert {"clicks-99", "m-99", "m-00", "clicks-0"} <= set(lanes)
 
 
 async def test_names_are_shown_as_text_whatever_they_hold(stage: Stage) -> None:

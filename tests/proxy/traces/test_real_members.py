@@ -1,4 +1,4 @@
-"""A real client before a real broker: its trace is in the file, and with a collector."""
+"""A real client before a real broker: its trace is in the file, and with a real collector."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.clients import Client
+from tests.collector import BUILD_SECONDS, collector
 from tests.kafka import Cluster
 from tests.proxy.running import Running
-from tests.proxy.traces.receivers import http_receiver, spans_of
 
-pytestmark = pytest.mark.broker
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(BUILD_SECONDS)]
 ORDINARY_LIFE = {
     "rebalance",
     "CompletingRebalance",
@@ -25,6 +25,8 @@ ORDINARY_LIFE = {
     "LeaveGroup",
     "ConsumerGroupHeartbeat",
 }
+# What has no parent: a rebalance, and at rest what disturbs nobody, or fails (a coordinator that is still loading).
+ROOTS = {"rebalance", "transition", "ConsumerGroupHeartbeat"}
 
 
 def spans(file: Path) -> Iterator[dict[str, Any]]:
@@ -44,8 +46,9 @@ async def test_a_clients_life_is_in_the_file_and_at_the_collector(kafka: Cluster
     topic = f"traced-{uuid.uuid4()}"
     kafka.create_topic(topic, partitions=2)
     config, file = tmp_path / "proxy.toml", tmp_path / "traces.json"
-    with http_receiver() as (endpoint, received):
-        config.write_text(f'[traces]\nfile = "{file}"\notlp_endpoint = "{endpoint}"\n')
+    with collector(tmp_path) as theirs:
+        collected = f'otlp_endpoint = "{theirs.endpoint("grpc")}"\notlp_protocol = "grpc"'
+        config.write_text(f'[traces]\nfile = "{file}"\n{collected}\n')
         with Running(kafka.bootstrap, "--config", str(config)) as proxy:
             proxy.ready()
             async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice:
@@ -59,11 +62,12 @@ async def test_a_clients_life_is_in_the_file_and_at_the_collector(kafka: Cluster
     assert {span["name"] for span in mine} >= ORDINARY_LIFE
     for span in mine:
         parent = next((each for each in mine if each["spanId"] == span.get("parentSpanId")), None)
-        assert (parent is None) == (span["name"] == "rebalance"), span
-        if parent is not None:
+        if parent is None:
+            assert span["name"] in ROOTS or said(span, "error.type"), span
+        else:
             assert int(parent["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
             assert int(span["endTimeUnixNano"]) <= int(parent["endTimeUnixNano"])
-    first = min((span for span in mine if span["name"] == "rebalance"), key=lambda span: int(span["startTimeUnixNano"]))
-    assert said(first, "kip848.client_software") == "confluent-kafka-python"
-    assert said(first, "kip848.outcome") == "stable"
-    assert {span.span_id.hex() for span in spans_of(received)} == {span["spanId"] for span in written}
+    settled = [span for span in mine if span["name"] == "rebalance" and said(span, "kip848.outcome") == "stable"]
+    assert {said(span, "kip848.client_software") for span in settled} == {"confluent-kafka-python"}
+    # The two exporters have threads of their own: what they send is the same, how many spans at once is not.
+    assert list(spans(theirs.file)) == written

@@ -128,12 +128,29 @@ def test_a_changed_subscription_increments_the_group_epoch() -> None:
     story.settles()
 
 
-def test_the_first_protocol_becomes_the_assignor(story: Story) -> None:
-    member = ByHand(story, "member", assignors=("range", "roundrobin")).enters()
+def test_the_first_protocol_becomes_the_assignor() -> None:
+    """Where there are two topics to keep together; on one topic `range` and `uniform` promise the same."""
+    story, topics = Story(foo=4, bar=4), ("foo", "bar")
+    member = ByHand(story, "member", assignors=("range", "roundrobin"), topics=topics).enters()
     assert story.world.group.preferred_assignor() == "range"
-    assert member.joins(owned=(0, 1, 2, 3), assignors=("roundrobin", "range")).protocol_name == "roundrobin"
+    again = member.joins(owned=(0, 1, 2, 3), assignors=("roundrobin", "range"), topics=topics)
+    assert again.protocol_name == "roundrobin"
     member.syncs()
+    story.settles()
     assert story.world.group.preferred_assignor() == "uniform"
+
+
+def test_members_of_different_assignors_agree_on_one_and_the_group_comes_to_rest() -> None:
+    """Else a 4.4 coordinator would move the epoch with every other heartbeat, and the partitions with it, for ever."""
+    story, topics = Story(foo=4, bar=4), ("foo", "bar")
+    a = story.legacy("A", assignor="range", topics=topics).joins().syncs()
+    b = story.legacy("B", assignor="roundrobin", topics=topics).joins().syncs()
+    story.settles()
+    epoch = story.world.group.epoch
+    story.passes(30_000)
+    assert story.world.group.epoch == epoch
+    a.owns(0, 1)
+    b.owns(2, 3)
 
 
 def test_a_member_that_has_revoked_everything_goes_to_its_next_epoch(story: Story, member: ByHand) -> None:

@@ -4,6 +4,9 @@ the group comes to rest, and nobody is left behind in it.
 
 from __future__ import annotations
 
+import pytest
+
+from simulation.brokers import GroupSettings
 from simulation.errors import Error
 from simulation.story import Story
 from tests.simulation.stories.by_hand import ByHand
@@ -57,3 +60,16 @@ def test_a_client_that_loses_its_socket_while_its_join_is_parked_asks_again_on_a
     assert first == []
     member.syncs()
     member.goes_along()
+
+
+@pytest.mark.parametrize("retry_ms", [100, 900])
+def test_a_client_that_a_full_group_refuses_again_and_again_costs_nobody_its_membership(retry_ms: int) -> None:
+    """Each attempt looks like one who comes and leaves: members were asked to wait for the end of the grace every time."""
+    story = Story(foo=4, settings=GroupSettings(max_size=2))
+    alice, bob = story.legacy("alice").joins(), story.legacy("bob").joins()
+    story.settles()
+    carol = story.legacy("carol", retry_ms=retry_ms).asks_to_join()
+    story.passes(2 * GroupSettings().session_timeout_ms)
+    assert len(carol.who.refusals) > 50
+    alice.was_refused().owns(0, 1)
+    bob.was_refused().owns(2, 3)

@@ -1,0 +1,146 @@
+"""Can what was asked be done? Said before Spark starts, for a mistake in a path should not cost ten seconds.
+
+What lies elsewhere (`hdfs://…`, `s3a://…`, or everything behind Spark Connect) cannot be looked at from here and is
+believed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import re
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline.tables import ALL
+
+REACH_S = 5
+HERE = "local"
+SEEDS = "seeds"
+JAVA = re.compile(r"^:? ?(?:\w+\.)+\w*(?:Exception|Error): (.*)", re.MULTILINE)
+
+
+class CannotBeDone(Exception):
+    """What is wrong, with the name of the thing, and what to do about it."""
+
+
+def check(asked: argparse.Namespace) -> None:
+    if asked.remote is None:
+        _java()
+    CHECKS[asked.verb](asked)
+
+
+def _java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    where = Path(home) / "bin/java" if home else None
+    if where is not None and not where.exists():
+        raise CannotBeDone(f"JAVA_HOME is {home}, and there is no bin/java in it: set it to a Java of 17 or newer")
+    if where is None and shutil.which("java") is None:
+        raise CannotBeDone("Spark needs Java 17 or newer, and there is none on the PATH: install it, or set JAVA_HOME")
+
+
+def _batch(asked: argparse.Namespace) -> None:
+    if not is_elsewhere(asked, asked.input):
+        _source(asked.input)
+        _out(asked)
+        _apart(asked.input, asked.out)
+
+
+def _source(source: str) -> None:
+    files = (file for path in glob.glob(source) for file in _files(Path(path)))
+    if not any(file.stat().st_size for file in files):
+        is_there = "nothing in" if glob.glob(source) else "no"
+        raise CannotBeDone(
+            f"there is {is_there} {source}: give a file or a folder of OTLP-JSON lines, as the proxy's traces.file has them"
+        )
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+
+
+def _out(asked: argparse.Namespace) -> None:
+    out = Path(asked.out)
+    if out.is_file():
+        raise CannotBeDone(f"{out} is a file: give a folder, which is made if it is not there")
+    parent = next(each for each in (out, *out.absolute().parents) if each.exists())
+    if not os.access(parent, os.W_OK):
+        raise CannotBeDone(f"{out} cannot be written ({parent} is not yours): give a folder of your own")
+
+
+def _apart(source: str, out: str) -> None:
+    """A folder is read with all that is in it: the next run would take its own tables for traces."""
+    if Path(source).resolve() in (Path(out).resolve(), *Path(out).resolve().parents):
+        raise CannotBeDone(f"{out} lies in {source}, and would be read with it the next time: give a folder elsewhere")
+
+
+def _stream(asked: argparse.Namespace) -> None:
+    if not is_elsewhere(asked, asked.out):
+        _out(asked)
+    if asked.files and not is_elsewhere(asked, asked.files):
+        if not Path(asked.files).is_dir():
+            raise CannotBeDone(f"there is no folder {asked.files}: make it, or give the one that files appear in")
+        _apart(asked.files, asked.out)
+    if asked.kafka and asked.remote is None:
+        _reachable(asked.kafka)
+
+
+def _reachable(bootstrap: str) -> None:
+    """One is enough. Kafka's client would try for a minute and then say that it has timed out."""
+    said = []
+    for address in bootstrap.split(","):
+        host, _, port = address.strip().rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), REACH_S).close()
+        except (OSError, ValueError) as error:
+            said.append(f"{address}: {error}")
+        else:
+            return
+    raise CannotBeDone(f"no broker answers ({'; '.join(said)}): --kafka takes HOST:PORT,HOST:PORT…")
+
+
+def _tables(asked: argparse.Namespace, *names: str, verb: str = "batch INPUT") -> None:
+    if is_elsewhere(asked, asked.out):
+        return
+    there = [name for name in (*ALL, SEEDS) if (Path(asked.out) / name).is_dir()]
+    missing = [name for name in names if name not in there]
+    if missing:
+        said = f"it has {', '.join(there)}" if there else "it has none"
+        raise CannotBeDone(
+            f"there is no table {missing[0]} in {asked.out} ({said}): `kip848-pipeline {verb} {asked.out}` makes it"
+        )
+
+
+def _show(asked: argparse.Namespace) -> None:
+    _tables(asked, asked.table, verb="simulate" if asked.table == SEEDS else "batch INPUT")
+
+
+def _report(asked: argparse.Namespace) -> None:
+    _tables(asked, *asked.tables)
+    if asked.file.is_dir():
+        raise CannotBeDone(f"{asked.file} is a folder: give the name of a file, {asked.file / 'report.html'} perhaps")
+
+
+def is_elsewhere(asked: argparse.Namespace, path: str) -> bool:
+    return asked.remote is not None or not (asked.master or HERE).startswith(HERE) or "://" in path
+
+
+CHECKS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "batch": _batch,
+    "stream": _stream,
+    "report": _report,
+    "show": _show,
+    "simulate": _out,
+}
+
+
+def first_line(error: BaseException) -> str:
+    """What Spark says is a page with a plan, or a Java stack; the first line that says anything."""
+    thrown = JAVA.search(str(error))
+    said = (
+        thrown[1] if thrown else next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    )
+    return said.strip().rstrip(".;")

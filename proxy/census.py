@@ -1,0 +1,159 @@
+"""The cluster's own word on its groups: which there are, what they speak, and who is in them.
+
+The proxy sees only who connects through it. So each broker is asked what it coordinates: ListGroups, then DescribeGroups for
+what is classic and ConsumerGroupDescribe for what is not. It is asked as `check` asks, without credentials: a broker that
+answers only who authenticates, or is out of reach, is named with its reason; with TLS, rights are those of the certificate.
+A broker leaves out of its list what the asker may not DESCRIBE, and says nothing of it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+
+import msgspec
+import trio
+
+from kafka_protocol import messages as m
+from proxy.addresses import Address, Directory
+from proxy.checking import CANNOT_ASK, _answer, _dial, _in_words, _learn_brokers
+from proxy.groups import native
+from proxy.groups.native import Ask, Versions
+from proxy.logs import Log
+from proxy.scout import CannotAsk
+from proxy.settings import Settings
+from proxy.tls import UpstreamSide
+
+CLASSIC, CONSUMER = "classic", "consumer"
+# The first version that names types. Brokers before 4.0 do not have it, and no groups but classic ones.
+LIST_WITH_TYPES = 5
+DESCRIBED_AT_ONCE = 50
+# For all that one broker is asked.
+ANSWER_SECONDS = 30.0
+CREDENTIALS = "answers only who authenticates, and the proxy has no credentials"
+
+
+class ListedMember(msgspec.Struct, frozen=True):
+    """`speaks`: to the broker itself, where a member that the proxy translates speaks `consumer`."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    speaks: str
+
+
+class ListedGroup(msgspec.Struct, frozen=True):
+    """`refused`: an error code in place of members. Those of share and streams groups are not looked at."""
+
+    group_id: str
+    type: str
+    protocol_type: str
+    state: str
+    members: tuple[ListedMember, ...] = ()
+    refused: int = 0
+
+
+class Census(msgspec.Struct, frozen=True):
+    """`silent`: brokers that could not be asked, and why; their groups are missing."""
+
+    groups: list[ListedGroup]
+    silent: dict[str, str]
+
+
+async def census(settings: Settings) -> Census:
+    directory = Directory(settings)
+    tls = UpstreamSide(settings.upstream_tls, Log(out=io.StringIO())) if settings.upstream_tls else None
+    taken = Census([], {})
+
+    async def learn(stream: trio.abc.Stream, _: Versions) -> None:
+        await _learn_brokers(stream, directory)
+
+    async def count(stream: trio.abc.Stream, versions: Versions) -> None:
+        taken.groups.extend(await _groups(stream, versions))
+
+    for address in directory.seeds:
+        await _visit(address, tls, learn, taken)
+        if directory.nodes:
+            break
+    for address in list(directory.nodes.values()):
+        await _visit(address, tls, count, taken)
+    taken.groups.sort(key=lambda group: group.group_id)
+    return taken
+
+
+async def _visit(
+    address: Address,
+    tls: UpstreamSide | None,
+    ask: Callable[[trio.abc.Stream, Versions], Awaitable[None]],
+    taken: Census,
+) -> None:
+    versions: Versions | None = None
+    try:
+        with trio.fail_after(ANSWER_SECONDS):
+            stream = await _dial(address, tls)
+            try:
+                versions = native.versions_of(await _answer(stream, native.ask_versions()))
+                await ask(stream, versions)
+            finally:
+                await trio.aclose_forcefully(stream)
+        # A seed that named the brokers may be silent as one of them, and the other way round: the last word counts.
+        taken.silent.pop(str(address), None)
+    except trio.TooSlowError:
+        taken.silent[str(address)] = f"gives no answer within {ANSWER_SECONDS:.0f} s"
+    except CANNOT_ASK as failure:
+        hung_up = versions is not None and isinstance(failure, CannotAsk | trio.BrokenResourceError)
+        taken.silent[str(address)] = CREDENTIALS if hung_up else f"cannot be asked: {_in_words(failure)}"
+
+
+# --- questions -----------------------------------------------------------------------------------------------------
+
+
+async def _groups(stream: trio.abc.Stream, versions: Versions) -> list[ListedGroup]:
+    version = min(versions[native.LIST_GROUPS][1], LIST_WITH_TYPES)
+    answer = await _answer(stream, Ask(native.LIST_GROUPS, version, m.ListGroupsRequest()))
+    if answer.error_code:
+        raise CannotAsk(f"answers ListGroups with error {answer.error_code}")
+    listed = [
+        ListedGroup(each.group_id, (each.group_type or CLASSIC).lower(), each.protocol_type, each.group_state)
+        for each in answer.groups
+    ]
+    described = {**await _classic(stream, listed), **await _consumer(stream, listed, versions)}
+    return [described.get(group.group_id, group) for group in listed]
+
+
+async def _classic(stream: trio.abc.Stream, listed: list[ListedGroup]) -> dict[str, ListedGroup]:
+    found = {}
+    for some in _batches(group for group in listed if group.type == CLASSIC):
+        ask = Ask(native.DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=list(some)))
+        for answer in (await _answer(stream, ask)).groups:
+            members = tuple(
+                ListedMember(each.member_id, each.client_id, each.client_host.lstrip("/"), CLASSIC)
+                for each in answer.members
+            )
+            found[answer.group_id] = msgspec.structs.replace(
+                some[answer.group_id], state=answer.group_state, members=members, refused=answer.error_code
+            )
+    return found
+
+
+async def _consumer(stream: trio.abc.Stream, listed: list[ListedGroup], versions: Versions) -> dict[str, ListedGroup]:
+    found = {}
+    for some in _batches(group for group in listed if group.type == CONSUMER):
+        answer = await _answer(stream, native.ask_description(some, versions))
+        for group in native.descriptions(answer):
+            members = tuple(
+                ListedMember(
+                    each.member_id, each.client_id, each.client_host.lstrip("/"), CLASSIC if each.classic else CONSUMER
+                )
+                for each in group.members
+            )
+            found[group.group_id] = msgspec.structs.replace(
+                some[group.group_id], state=group.state, members=members, refused=group.error_code
+            )
+    return found
+
+
+def _batches(groups: Iterable[ListedGroup]) -> Iterator[dict[str, ListedGroup]]:
+    whole = list(groups)
+    for first in range(0, len(whole), DESCRIBED_AT_ONCE):
+        yield {group.group_id: group for group in whole[first : first + DESCRIBED_AT_ONCE]}

@@ -1,0 +1,171 @@
+"""`kip848-proxy report`: which groups still need the proxy, which would, and which never did.
+
+Two are asked. The proxy knows who connects through it, and with what software; the cluster knows all groups, but not who is
+behind whom. Whom the cluster names and the proxy does not, comes to the cluster directly, or through another proxy: each is
+asked by itself. Exit codes: 0 answered, 1 no proxy or no broker answers, 2 the settings are wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import trio
+
+from proxy.census import CLASSIC, CONSUMER, Census, ListedGroup, census
+from proxy.configuration import ENVIRONMENT_PREFIX, BadSettings, load
+from proxy.settings import Settings
+from proxy.status import NotThere, groups_of, software_of, table
+
+ANSWERED, NO_ANSWER, BAD_SETTINGS = 0, 1, 2
+NO_PROXY = "none"
+CONSUMERS = ("", "consumer")
+NOT_ASKED = (
+    "the cluster was not asked: --upstream HOST:PORT, or --config with the proxy's settings, shows the groups that do not "
+    "come through this proxy"
+)
+LEFT_OUT = "Brokers leave out groups that whoever asks may not DESCRIBE; nobody asked in anyone's name."
+COLUMNS = ("group", "type", "state", "here", "passing", "native", "legacy, direct", "verdict", "clients elsewhere")
+MOST_CLIENTS = 3
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A group of the cluster. Members by how they come: translated here, passing here, native and legacy elsewhere."""
+
+    group_id: str
+    type: str
+    state: str
+    here: int = 0
+    passing: int = 0
+    native: int = 0
+    legacy_direct: int = 0
+    verdict: str
+    # Of those who do not come through this proxy, by client id.
+    clients_elsewhere: dict[str, int] = {}
+
+
+def report(admin: str, flags: Mapping[str, Any], config: Path | None, *, as_json: bool) -> int:
+    try:
+        settings = _settings(flags, config)
+        seen = groups_of(admin) if admin != NO_PROXY else []
+    except BadSettings as error:
+        print(f"kip848-proxy: {error}", file=sys.stderr)
+        return BAD_SETTINGS
+    except NotThere as failure:
+        print(f"kip848-proxy: {failure}; or --admin {NO_PROXY}, to ask the cluster alone", file=sys.stderr)
+        return NO_ANSWER
+    counted = trio.run(census, settings) if settings is not None else None
+    needs, rows = [_needs(group) for group in seen], _rows(counted, seen)
+    print(_as_json(needs, counted, rows) if as_json else _in_words(admin, needs, counted, rows))
+    return NO_ANSWER if counted is not None and counted.silent and not rows else ANSWERED
+
+
+def _settings(flags: Mapping[str, Any], config: Path | None) -> Settings | None:
+    """None: nobody said where the cluster is."""
+    said = flags or config is not None or f"{ENVIRONMENT_PREFIX}UPSTREAM" in os.environ
+    return load(flags, os.environ, config).settings if said else None
+
+
+# --- what the proxy says -------------------------------------------------------------------------------------------
+
+
+def _needs(group: Mapping[str, Any]) -> dict[str, Any]:
+    software = Counter(software_of(member) for member in group["members"])
+    return {
+        "group_id": group["group_id"],
+        "needs_the_proxy": group["translated"] > 0,
+        "legacy_members": len(group["members"]),
+        "software": dict(sorted(software.items())),
+        "passes_because": group["passes_because"],
+    }
+
+
+def _need_in_words(group: Mapping[str, Any]) -> str:
+    clients = ", ".join(f"{count} × {name}" for name, count in group["software"].items()) or "nobody now"
+    need = "needs the proxy" if group["needs_the_proxy"] else "is not translated"
+    why = f" ({'; '.join(group['passes_because'])})" if group["passes_because"] else ""
+    return f"{group['group_id']}: {need}{why}: {clients}"
+
+
+# --- what the cluster says -----------------------------------------------------------------------------------------
+
+
+def _rows(counted: Census | None, seen: list[dict[str, Any]]) -> list[Row]:
+    passes = {
+        (group["group_id"], member["member_id"]): member["passes"] is not None
+        for group in seen
+        for member in group["members"]
+    }
+    return [_row(group, passes) for group in counted.groups] if counted is not None else []
+
+
+def _row(group: ListedGroup, passes: Mapping[tuple[str, str], bool]) -> Row:
+    through = [passes.get((group.group_id, member.member_id)) for member in group.members]
+    elsewhere = [member for member, passing in zip(group.members, through, strict=True) if passing is None]
+    speaks = Counter(member.speaks for member in elsewhere)
+    row = Row(
+        group_id=group.group_id,
+        type=group.type,
+        state=group.state,
+        here=through.count(False),
+        passing=through.count(True),
+        native=speaks[CONSUMER],
+        legacy_direct=speaks[CLASSIC],
+        verdict="",
+        clients_elsewhere=dict(Counter(member.client_id for member in elsewhere).most_common()),
+    )
+    return msgspec.structs.replace(row, verdict=_verdict(group, row))
+
+
+def _verdict(group: ListedGroup, row: Row) -> str:
+    if group.refused:
+        return f"may not be described (error {group.refused})"
+    if group.type not in (CLASSIC, CONSUMER):
+        return f"is no business of the proxy: a {group.type} group"
+    if group.protocol_type not in CONSUMERS:
+        return f"is no business of the proxy: {group.protocol_type}"
+    if not group.members:
+        return "has no members"
+    if row.here:
+        return "needs the proxy"
+    if row.passing:
+        return "comes through the proxy and is not translated"
+    return "is legacy and does not come through this proxy" if row.legacy_direct else "is native: needs no proxy"
+
+
+# --- shown ---------------------------------------------------------------------------------------------------------
+
+
+def _as_json(needs: list[dict[str, Any]], counted: Census | None, rows: list[Row]) -> str:
+    cluster = {"groups": rows, "silent": counted.silent} if counted is not None else None
+    return json.dumps(msgspec.to_builtins({"groups": needs, "cluster": cluster}), indent=2)
+
+
+def _in_words(admin: str, needs: list[dict[str, Any]], counted: Census | None, rows: list[Row]) -> str:
+    lines = [_need_in_words(group) for group in needs]
+    if admin != NO_PROXY and not needs:
+        lines = ["no group was seen here: nothing that connects through this proxy consumes in a group"]
+    if counted is None:
+        return "\n".join([*lines, "", NOT_ASKED])
+    if rows or not counted.silent:
+        lines += [
+            "",
+            table(COLUMNS, [_cells(row) for row in rows]) if rows else "the cluster names no groups",
+            LEFT_OUT,
+        ]
+    lines += [f"{broker} {reason}: its groups are missing" for broker, reason in counted.silent.items()]
+    return "\n".join(lines).lstrip("\n")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    clients = [f"{count} × {name or 'unnamed'}" for name, count in row.clients_elsewhere.items()]
+    more = [f"and {len(clients) - MOST_CLIENTS} more"] if len(clients) > MOST_CLIENTS else []
+    counts = (row.here, row.passing, row.native, row.legacy_direct)
+    shown = ", ".join([*clients[:MOST_CLIENTS], *more])
+    return (row.group_id, row.type, row.state, *map(str, counts), row.verdict, shown)

@@ -1,0 +1,260 @@
+"""The commands as people run them: what they print, what they end with, and what they say when they cannot."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.asking import first_line
+from pipeline.cli import main
+from pipeline.progress import Progress, Tasks, tasks_of
+from tests.pipeline.running import MODEST, QUICK
+from tests.pipeline.telling import Planted, write
+
+
+def needs_spark(test: Callable[..., None]) -> Callable[..., None]:
+    return pytest.mark.broker(pytest.mark.timeout(280)(test))
+
+
+Done = subprocess.CompletedProcess[str]
+
+
+def command(*words: str, env: dict[str, str] | None = None) -> Done:
+    run = [sys.executable, "-m", "pipeline", *words]
+    return subprocess.run(
+        run, capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **(env or {})}
+    )
+
+
+def spark_command(*words: str) -> Done:
+    return command(*words, *MODEST, *QUICK)
+
+
+def last_words(done: Done) -> str:
+    """Spark's own noise comes first."""
+    return next(line for line in reversed(done.stderr.splitlines()) if line.startswith("kip848-pipeline"))
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    life = Planted("g", "a").joins(0, 0, 1).leaves(9_000)
+    return write(tmp_path / "traces/traces.json", life.spans)
+
+
+# ------------------------------------------------------------------------------- what cannot be done is said, and at once
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Without Spark: a session would have to be started, and there is no Java where these tests may run."""
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("kip848-pipeline: ")
+    assert "Traceback" not in said
+    return said
+
+
+@pytest.fixture(autouse=True)
+def _some_java(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused is refused without Java being run."""
+    if "capsys" in request.fixturenames:
+        java = tmp_path / "java-home/bin/java"
+        java.parent.mkdir(parents=True)
+        java.touch()
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java-home"))
+
+
+def test_an_input_that_is_not_there_is_named_and_what_to_give_instead(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    said = refused(capsys, "batch", f"{tmp_path}/nowhere", f"{tmp_path}/out")
+    assert f"there is no {tmp_path}/nowhere" in said
+    assert "traces.file" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_traces_is_said_to_have_nothing_in_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/empty.json").touch()
+    assert f"there is nothing in {tmp_path}/in" in refused(capsys, "batch", f"{tmp_path}/in", f"{tmp_path}/out")
+
+
+def test_tables_are_not_written_among_the_traces(capsys: pytest.CaptureFixture[str], traces: Path) -> None:
+    said = refused(capsys, "batch", str(traces.parent), str(traces.parent / "out"))
+    assert "would be read with it the next time" in said
+
+
+def test_a_file_where_a_folder_should_be_is_not_overwritten(capsys: pytest.CaptureFixture[str], traces: Path) -> None:
+    before = traces.read_bytes()
+    assert "is a file: give a folder" in refused(capsys, "batch", str(traces), str(traces))
+    assert traces.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [("report",), ("show", "{out}", "audits")])
+def test_a_folder_without_tables_says_which_command_makes_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    out = str(tmp_path / "out")
+    said = refused(capsys, *(word.format(out=out) for word in words), *([out] if len(words) == 1 else []))
+    assert "there is no table" in said
+    assert f"`kip848-pipeline batch INPUT {out}`" in said
+
+
+def test_the_tables_that_are_there_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "out/cost").mkdir(parents=True)
+    said = refused(capsys, "show", f"{tmp_path}/out", "seeds")
+    assert "it has cost" in said
+    assert "kip848-pipeline simulate" in said
+
+
+def test_brokers_that_do_not_answer_are_named_with_the_reason(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    said = refused(capsys, "stream", "--kafka", "localhost:1,nonsense", f"{tmp_path}/out")
+    assert "no broker answers (localhost:1: [Errno" in said
+    assert "nonsense: " in said
+
+
+def test_without_java_one_is_told_so(
+    capsys: pytest.CaptureFixture[str], traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert "JAVA_HOME is /nowhere" in refused(capsys, "batch", str(traces), "out")
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", "")
+    assert "Spark needs Java 17 or newer" in refused(capsys, "batch", str(traces), "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("simulate", "out", "--seeds", "0"), "'0' is not a number from 1 on"),
+        (("show", "out", "costs"), "invalid choice: 'costs' (choose from 'rejects'"),
+        (("batch", "in", "out", "--conf", "x"), "'x' is no NAME=VALUE, as in spark.driver.memory=4g"),
+        ((), "the following arguments are required: VERB"),
+    ],
+)
+def test_words_that_mean_nothing_are_answered_with_those_that_do(words: tuple[str, ...], said: str) -> None:
+    done = command(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("[COLUMN] no such column; line 1\n'Filter ('x = 1)\n+- Relation", "[COLUMN] no such column; line 1"),
+        ("An error occurred.\n: java.lang.Exception: too bad.\n\tat java.base/x", "too bad"),
+        ("", "ValueError"),
+    ],
+)
+def test_of_a_page_that_spark_says_the_line_that_says_it_is_told(said: str, line: str) -> None:
+    assert first_line(ValueError(said)) == line
+
+
+# ----------------------------------------------------------------------------------------------------------- how far it is
+
+
+def test_a_thing_that_lasts_says_how_far_it_is_and_only_when_it_has_come_further() -> None:
+    to, over, steps = io.StringIO(), threading.Event(), [Tasks(), Tasks(1, 4), Tasks(1, 4), Tasks(3, 4)]
+
+    def how_far() -> Tasks:
+        if not steps:
+            over.set()
+        return steps.pop(0) if steps else Tasks()
+
+    with Progress(how_far, to, every_s=0.001) as say:
+        say("transitions")
+        assert over.wait(20)
+    said = [line.partition(" s  ")[2] for line in to.getvalue().splitlines()]
+    assert said == ["transitions", "transitions: 1 of 4 tasks", "transitions: 3 of 4 tasks"]
+
+
+@pytest.mark.broker
+def test_spark_is_asked_how_many_tasks_are_done(spark: SparkSession, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    how_far, seen = tasks_of(spark), list[Tasks]()
+
+    def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            while batch.column("id")[0].as_py() and not gate.exists():
+                time.sleep(0.05)
+            yield batch
+
+    class Eyes(io.StringIO):
+        def write(self, line: str) -> int:
+            if "1 of 2 tasks" in line:
+                gate.touch()
+            return super().write(line)
+
+    to = Eyes()
+    with Progress(lambda: seen.append(how_far()) or seen[-1], to, every_s=0.05) as say:
+        say("waiting")
+        assert spark.range(0, 2, numPartitions=2).mapInArrow(wait, "id bigint").count() == 2
+    assert "waiting: 1 of 2 tasks" in to.getvalue()
+
+
+# ------------------------------------------------------------------------------------------------- and what can be is done
+
+
+@needs_spark
+def test_batch_report_and_show(traces: Path, tmp_path: Path) -> None:
+    out, page = str(tmp_path / "out"), tmp_path / "pages/report.html"
+    batch = spark_command("batch", str(traces.parent), out)
+    assert batch.returncode == 0, batch.stderr
+    assert "s  member_phases\n" in batch.stderr
+    assert "s  4 transitions, 0 other spans, 0 rejects\n" in batch.stderr
+    report = spark_command("report", out, str(page))
+    assert (report.returncode, report.stdout.splitlines()[-1]) == (0, str(page)), report.stderr
+    assert "1 look first" in page.read_text()
+    pictures = sorted(file.name for file in (tmp_path / "pages/report-pictures").iterdir())
+    assert pictures[:4] == ["1-g-cost.png", "1-g-cost.svg", "1-g-members.png", "1-g-members.svg"]
+    show = spark_command("show", out, "ownership", "--where", "view = 'told' AND partition = 't:1'")
+    assert show.returncode == 0, show.stderr
+    assert show.stdout.count("t:1") == 1
+    assert "t:0" not in show.stdout
+    nonsense = spark_command("show", out, "cost", "--where", "colour = 'red'")
+    assert nonsense.returncode == 2
+    assert "--where \"colour = 'red'\" is no condition on cost" in last_words(nonsense)
+    assert "Its columns: group_id, from_ns" in last_words(nonsense)
+    assert "Traceback" not in nonsense.stderr
+
+
+@needs_spark
+def test_an_input_in_which_nothing_can_be_read_is_bad_news(tmp_path: Path) -> None:
+    (tmp_path / "syslog").write_text("nothing\nof the\nkind\n")
+    done = spark_command("batch", str(tmp_path / "syslog"), str(tmp_path / "out"))
+    assert done.returncode == 1, done.stderr
+    assert "0 transitions, 0 other spans, 3 rejects" in done.stderr
+    assert last_words(done).endswith("says why; what is read is OTLP-JSON, a request a line")
+
+
+@needs_spark
+def test_a_campaign(tmp_path: Path) -> None:
+    done = spark_command("simulate", "--seeds", "3", "--from", "40", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "s  3 seeds, 0 failed\n" in done.stderr
+    show = spark_command("show", str(tmp_path / "out"), "seeds")
+    assert re.findall(r"^\|\s*(\d+)\|\s*holds\|", show.stdout, re.MULTILINE) == ["40", "41", "42"]
+
+
+@needs_spark
+def test_when_spark_does_not_start_one_is_told_where_to_look(traces: Path, tmp_path: Path) -> None:
+    settings = ("--conf", "spark.driver.memory=lots")
+    done = command("batch", str(traces), str(tmp_path / "out"), *settings)
+    assert done.returncode == 2
+    assert "Spark does not start on this machine" in last_words(done)
+    assert "Look at --master, --remote and --conf" in last_words(done)
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,244 @@
+"""B8: translated members of three makes in one group, while their coordinator dies and every broker is restarted in turn.
+
+In plaintext, and over TLS with SASL: there a member's own connection cannot be opened anew by the proxy, which holds no
+credentials, so all hangs on the connection that lingers and on the client coming back.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import uuid
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import trio
+
+from kafka_protocol import messages as m
+from tests.clients import Client, Sasl, Tls, overlaps
+from tests.kafka import Cluster, Security
+from tests.kafka.admin import METADATA, until
+from tests.kafka.certificates import Certificates
+from tests.kafka.wire import exchange
+from tests.proxy.by_hand import ByHand
+from tests.proxy.running import Running
+from tests.proxy.test_members import describe
+
+pytestmark = pytest.mark.broker
+
+PARTITIONS = 6
+# Longer than a coordinator waits before it assigns anew (KIP-1263, 1 s), and than most clients beat.
+CALM_SECONDS = 4
+# A broker is given up after 3 s, and on a busy machine everything behind that takes its time.
+PATIENCE_SECONDS = 90
+SESSION_MS = 45_000
+# For so long the coordinator itself would wait for a silent member, where a test says so.
+PATIENT_MS = "600000"
+PLAIN, SASL_HANDSHAKE, SASL_AUTHENTICATE = "PLAIN", 17, 36
+LIBRARIES = ("confluent-kafka", "kafka-python", "java-3.9")
+# Confluent's word for: a record that is sent again is written once.
+ONCE = {"enable.idempotence": True}
+
+
+class Way(NamedTuple):
+    """A cluster, a proxy before it, and how clients come to it."""
+
+    kafka: Cluster
+    proxy: Running
+    certificates: Certificates | None = None
+
+    @property
+    def secrets(self) -> dict[str, Any]:
+        if self.certificates is None:
+            return {}
+        return {"tls": Tls(self.certificates.authority), "sasl": Sasl(PLAIN)}
+
+
+@pytest.fixture(scope="module")
+def plaintext() -> Iterator[Way]:
+    with Cluster.start(nodes=3) as kafka, Running(kafka.bootstrap) as proxy:
+        yield Way(kafka, proxy.ready())
+
+
+@pytest.fixture(scope="module")
+def sasl_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
+    folder = tmp_path_factory.mktemp("sasl-tls")
+    security, patient = Security(tls=True, sasl=(PLAIN,)), {"group.consumer.max.session.timeout.ms": PATIENT_MS}
+    with Cluster.start(nodes=3, security=security, overrides=patient) as kafka:
+        theirs, ours = kafka.certificates, Certificates()
+        assert theirs is not None
+        with Running(kafka.bootstrap, "--config", str(_configured(folder, ours, theirs))) as proxy:
+            yield Way(kafka, proxy, ours)
+
+
+def _configured(folder: Path, ours: Certificates, theirs: Certificates) -> Path:
+    pem = ours.issue("proxy", "127.0.0.1", "localhost")
+    config = folder / "proxy.toml"
+    config.write_text(
+        f'[client_tls]\ncertificate_file = "{pem}"\nprivate_key_file = "{pem}"\n'
+        f'[upstream_tls]\nca_file = "{theirs.authority}"\n'
+    )
+    return config
+
+
+@pytest.fixture(params=["plaintext", "sasl_tls"])
+def way(request: pytest.FixtureRequest) -> Way:
+    found: Way = request.getfixturevalue(request.param)
+    return found
+
+
+def told(client: Client) -> list[Any]:
+    """Every word its application heard of rebalances, with the partitions."""
+    words = ("assigned", "revoking", "revoked", "lost")
+    return [(event["event"], event.get("partitions")) for event in client.events if event["event"] in words]
+
+
+async def at_rest(way: Way, topic: str, clients: list[Client]) -> Any:
+    """The group is Stable, each client holds what the coordinator says it does, and all that stayed so for a while."""
+    held: Any = None
+    since = trio.current_time()
+    with trio.fail_after(PATIENCE_SECONDS):
+        while held is None or trio.current_time() - since < CALM_SECONDS:
+            group = await trio.to_thread.run_sync(until, lambda: stable(way.kafka, topic), "the group is Stable")
+            now = (group.group_epoch, _assigned(group), [told(client) for client in clients])
+            agreed = now[1] == {client.name: client.owned for client in clients}
+            if now != held or not agreed:
+                since, held = trio.current_time(), now if agreed else None
+            await trio.sleep(0.2)
+    return group
+
+
+def stable(kafka: Cluster, topic: str) -> Any:
+    group = describe(kafka, topic)
+    return group if group.group_state == "Stable" else None
+
+
+def _assigned(group: Any) -> dict[str, set[tuple[str, int]]]:
+    return {
+        member.client_id: {
+            (each.topic_name, number) for each in member.assignment.topic_partitions for number in each.partitions
+        }
+        for member in group.members
+    }
+
+
+def in_sync(kafka: Cluster, *topics: str) -> bool:
+    """Every replica has caught up: the next broker may go without taking anything along."""
+    request = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=name) for name in topics])
+    found = kafka.ask_any(METADATA, 4, request).topics
+    return all(len(each.isr_nodes) == len(kafka.nodes) for topic in found for each in topic.partitions)
+
+
+async def all_read(clients: list[Client], count: int) -> None:
+    wanted = {str(number) for number in range(count)}
+
+    def read() -> list[str]:
+        return [value for client in clients for value in client.values]
+
+    await clients[0].until(lambda: wanted <= set(read()), PATIENCE_SECONDS, f"{count} records")
+    assert sorted(read()) == sorted(wanted)
+
+
+@pytest.mark.timeout(600)
+async def test_members_live_through_the_death_of_their_coordinator_and_the_restart_of_every_broker(way: Way) -> None:
+    """Nobody is fenced, nothing moves, nobody is told a word, and every record is read once."""
+    topic = f"restarts-{uuid.uuid4()}"
+    kafka = way.kafka
+    kafka.create_topic(topic, partitions=PARTITIONS, replication=3)
+
+    def whole_again() -> bool:
+        return in_sync(kafka, topic, "__consumer_offsets")
+
+    async with AsyncExitStack() as stack:
+        clients = [
+            await stack.enter_async_context(
+                await Client.start(library, way.proxy.bootstrap, name=library, within=60, **way.secrets)
+            )
+            for library in LIBRARIES
+        ]
+        for client in clients:
+            client.subscribe(topic, topic, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=500)
+        writer = clients[0]
+        before = await at_rest(way, topic, clients)
+        words = [told(client) for client in clients]
+        await writer.produce(topic, 60, settings=ONCE)
+        await all_read(clients, 60)
+
+        victim = await trio.to_thread.run_sync(kafka.coordinator, topic)
+        await trio.to_thread.run_sync(kafka.kill, victim)
+        await writer.produce(topic, 60, first=60, within=PATIENCE_SECONDS, settings=ONCE)
+        await all_read(clients, 120)
+        await trio.to_thread.run_sync(kafka.start_node, victim)
+        await trio.to_thread.run_sync(until, whole_again, "the broker has caught up")
+        after_the_kill = await at_rest(way, topic, clients)
+
+        for node in kafka.nodes:
+            await trio.to_thread.run_sync(kafka.restart, node)
+            await trio.to_thread.run_sync(until, whole_again, "the broker has caught up")
+        await writer.produce(topic, 60, first=120, within=PATIENCE_SECONDS, settings=ONCE)
+        await all_read(clients, 180)
+        after = await at_rest(way, topic, clients)
+
+        assert [told(client) for client in clients] == words
+        assert overlaps(clients) == []
+        for group in (after_the_kill, after):
+            assert {each.member_id for each in group.members} == {each.member_id for each in before.members}
+            assert _assigned(group) == _assigned(before)
+        assert way.proxy.disconnects("our_mistake") == 0
+
+
+class Secured(ByHand):
+    """The same, over TLS, and who it is."""
+
+    def __init__(self, way: Way, port: int, group: str) -> None:
+        assert way.certificates is not None
+        self._trusting = ssl.create_default_context(cafile=str(way.certificates.authority))
+        super().__init__(("127.0.0.1", port), group, group)
+
+    def connect(self) -> socket.socket:
+        sock = self._trusting.wrap_socket(super().connect(), server_hostname="127.0.0.1")
+        exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism=PLAIN))
+        proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
+        assert exchange(sock, SASL_AUTHENTICATE, 1, proof).error_code == 0
+        return sock
+
+
+@pytest.fixture
+def secured(sasl_tls: Way) -> Iterator[Secured]:
+    """At its coordinator, whose port is open once a client has been told of it."""
+    topic = f"lingering-{uuid.uuid4()}"
+    sasl_tls.kafka.create_topic(topic, partitions=4)
+    first = Secured(sasl_tls, sasl_tls.proxy.base, topic)
+    first.ask(METADATA, 1, m.MetadataRequest(topics=[]))
+    first.close()
+    one = Secured(sasl_tls, sasl_tls.proxy.port_of(sasl_tls.kafka.coordinator(topic)), topic)
+    yield one
+    one.close()
+
+
+def test_a_member_lives_on_after_its_secured_socket_and_speaks_on_a_new_one(secured: Secured, sasl_tls: Way) -> None:
+    one = secured.joins()
+    (before,) = describe(sasl_tls.kafka, one.group).members
+    for _ in range(3):
+        one.on_new_socket()
+        assert one.beat() == 0
+        assert one.commit(one.topics[0], 0, 5) == 0
+    (after,) = describe(sasl_tls.kafka, one.group).members
+    assert (after.member_id, after.member_epoch) == (before.member_id, before.member_epoch)
+
+
+def test_the_lingering_connection_gives_a_silent_member_up_in_its_own_principals_name(
+    secured: Secured, sasl_tls: Way
+) -> None:
+    """The coordinator would wait for ten minutes; the member's session of 6 s ends it, over the connection left behind."""
+    sasl_tls.kafka.set_group_config(secured.group, consumer_session_timeout_ms=PATIENT_MS)
+    secured.session_timeout_ms = 6_000
+    one = secured.joins()
+    (member,) = describe(sasl_tls.kafka, one.group).members
+    one.sock.close()
+    until(lambda: not describe(sasl_tls.kafka, one.group).members, "the member has left")
+    log = sasl_tls.proxy.log.read_text()
+    assert any("session" in line and member.member_id in line for line in log.splitlines())

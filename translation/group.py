@@ -110,6 +110,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     group_id: str
     pacing: Pacing = Pacing()
     members: dict[str, Known] = {}
+    locals: tuple[str, ...] = ()  # who of them lives behind this proxy, in order
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
     hushed_until: int = 0  # how far the members have been told of that
@@ -123,10 +124,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def is_moving(self, now: int) -> bool:
         return now < self.moving_until
-
-    @property
-    def locals(self) -> tuple[str, ...]:
-        return tuple(sorted(name for name, known in self.members.items() if known.local))
 
     @property
     def assignor(self) -> str | None:

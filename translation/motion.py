@@ -34,6 +34,7 @@ from translation.states import Phase, Standing
 DESCRIPTION_PATIENCE_MS = 2000
 # Between two descriptions further apart than this, nobody can say when a member beat.
 TRUST_MS = 1000
+NOBODY = Known()
 GONE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
 
 
@@ -41,7 +42,9 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
     orders: list[GroupOrder] = []
     match fact:
         case MemberChanged():
-            group = _agree(_member_changed(group, fact, now), orders)
+            before, group = group, _member_changed(group, fact, now)
+            if _has_new_ballots(before, group, fact.transition.member_id):
+                group = _agree(group, orders)
         case NativeBeat():
             group = _native_beat(group, fact, now)
         case DescriptionWanted():
@@ -75,15 +78,16 @@ def _without(group: Group, member_id: str) -> dict[str, Known]:
 
 
 def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
-    transition = changed.transition
+    transition, name = changed.transition, changed.transition.member_id
+    before = group.members.get(name)
     if transition.standing in GONE:
-        was_known = transition.member_id in group.members
-        group = _with(group, members=_without(group, transition.member_id))
-        return _stir(group, now, group.pacing.grace_ms) if was_known else group
+        group = _with(group, members=_without(group, name), locals=tuple(each for each in group.locals if each != name))
+        # Who was refused has not been in the group, and leaves nothing.
+        return _stir(group, now, group.pacing.grace_ms) if before is not None and before.epoch > 0 else group
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
     members = _know(
         group,
-        transition.member_id,
+        name,
         epoch=transition.epoch,
         local=True,
         losses=owned - assigned,
@@ -91,11 +95,17 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         offers=changed.contract.offers if changed.contract.assignor else (),
         vote=changed.contract.assignor,
     )
-    group = _with(group, members=members)
+    locals_ = group.locals if name in group.locals else tuple(sorted((*group.locals, name)))
+    group = _with(group, members=members, locals=locals_)
     if transition.epoch > group.epoch:
         group = _with(group, epoch=transition.epoch, rose_at=now)
     is_sign = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
     return _stir(group, now) if is_sign else group
+
+
+def _has_new_ballots(before: Group, group: Group, member_id: str) -> bool:
+    was, known = before.members.get(member_id, NOBODY), group.members.get(member_id, NOBODY)
+    return (was.offers, was.vote) != (known.offers, known.vote)
 
 
 def _agree(group: Group, orders: list[GroupOrder]) -> Group:
@@ -166,12 +176,15 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
     seen = _with(group, members=_seen(group, described, now))
     for member_id, plan in plans(seen, described, now):
         yield Tell(member_id, plan)
-    if group.is_watched and group.is_moving(now):
+    if group.is_watched and group.is_moving(now) and now >= group.quiet_until:
         yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
 
 
 def _awaited(group: Group, described: Described) -> Iterable[str]:
-    """Members here for whom a heartbeat would bring something: a newer epoch, or partitions that have become free."""
+    """Members here for whom a heartbeat would bring something: a newer epoch, or partitions that have become free. And one
+    of them, whichever, where a target has yet to be computed: that takes somebody's heartbeat."""
+    if described.group_epoch > described.assignment_epoch:
+        yield from group.locals[:1]
     taken = {tp for member in described.members for tp in member.assigned}
     for member in described.members:
         if member.member_id in group.locals:

@@ -52,7 +52,7 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     native_moving_ms: int = 300
     native_quiet_ms: int = 2000
     # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
-    grace_ms: int = 1000
+    grace_ms: int = 500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
     describe_from: int = 4
     poll_ms: int = 200

@@ -354,6 +354,12 @@ LEARNING = (
 
 GROUP = (
     Mutant(
+        "motion.py",
+        "if described.group_epoch > described.assignment_epoch:",
+        "if not group.members:",
+        "somebody has the target computed",
+    ),
+    Mutant(
         "group.py",
         "return len(self.locals) > self.pacing.describe_from",
         "return False",

@@ -76,8 +76,8 @@ def member(name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, 
     return DescribedMember(member_id=name, epoch=epoch, assigned=tps(*assigned), target=tps(*target))
 
 
-def described(*members: DescribedMember, epoch: int = 2) -> Described:
-    return Described(group_epoch=epoch, assignment_epoch=epoch, members=members)
+def described(*members: DescribedMember, epoch: int = 2, behind: int = 0) -> Described:
+    return Described(group_epoch=epoch, assignment_epoch=epoch - behind, members=members)
 
 
 def told(facts: list[tuple[int, AnyGroupFact]], group: Group = QUIET) -> tuple[Group, list[GroupOrder]]:
@@ -90,7 +90,7 @@ def told(facts: list[tuple[int, AnyGroupFact]], group: Group = QUIET) -> tuple[G
 
 def of_locals(*names: str) -> Group:
     members = {name: Known(epoch=2, local=True) for name in names}
-    return msgspec.structs.replace(QUIET, members=members)
+    return msgspec.structs.replace(QUIET, members=members, locals=tuple(sorted(names)))
 
 
 def test_a_member_seen_to_move_makes_its_fellows_look() -> None:
@@ -204,6 +204,14 @@ def test_many_members_are_watched_by_one_description_that_names_those_who_should
     assert (orders, group.wake_at) == ([], None)
 
 
+def test_somebody_of_many_beats_where_a_target_has_yet_to_be_computed() -> None:
+    group, _ = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c", "d"))
+    at_rest = [member(name, 3, (number,), (number,)) for number, name in enumerate("abcd")]
+    assert told([(120, described(*at_rest, epoch=4, behind=1))], group)[1] == [Tell("a", BeatWanted())]
+    assert told([(120, described(*at_rest, epoch=3))], group)[1] == []
+    assert told([(110, gone("d")), (120, described(*at_rest[:3], epoch=4, behind=1))], group)[1] == []
+
+
 # --- hand-over -----------------------------------------------------------------------------------------------------
 
 
@@ -284,6 +292,12 @@ def test_what_lies_idle_meanwhile_is_weighed_against_what_would() -> None:
 )
 def test_what_is_not_a_plain_consumer_group_is_not_translated(join: object, why: str | None) -> None:
     assert why_not_translated(join) == why  # type: ignore[arg-type]
+
+
+def test_a_newcomer_that_was_refused_leaves_nothing_and_makes_nobody_wait() -> None:
+    group, _ = told([(0, changed("m", epoch=0, before=0, phase_before=Phase.ABSENT))], of_locals("n"))
+    assert told([(100, gone("m"))], group)[1] == []
+    assert group.locals == ("m", "n")
 
 
 # --- one vote for all ----------------------------------------------------------------------------------------------

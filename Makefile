@@ -1,6 +1,7 @@
 # setup: the virtual environment, from the lock files.   check: the inner loop, under a minute.
 # test: everything, real brokers included.               try: a rolling migration to watch, no Java needed.
 # codec: write kafka_protocol/messages anew.             docs: write what is printed from code.
+# differences: docs/differences.md, from a broker's own translation and ours on the same frames (needs Java).
 # simulate SEEDS=n: random groups with everything failing.   mutants: the translation broken in many ways, each noticed.
 # matrix: every client through everything, docs/clients.md.
 # bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
@@ -8,7 +9,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 QUIET := --no-header -q
 
-.PHONY: setup format lint check test try codec docs bench simulate mutants matrix lock clean
+.PHONY: setup format lint check test try codec docs differences bench simulate mutants matrix lock clean
 setup: .venv/ready
 .venv/ready: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -26,7 +27,9 @@ lint: setup
 	$(BIN)/lint-imports
 
 check: lint
-	$(BIN)/pytest $(QUIET) -m "not broker"
+	$(BIN)/coverage run -m pytest $(QUIET) tests/translation
+	$(BIN)/coverage report --fail-under=100 -m
+	$(BIN)/pytest $(QUIET) -m "not broker" --ignore=tests/translation
 
 test: lint
 	$(BIN)/pytest $(QUIET)
@@ -43,6 +46,9 @@ docs: setup
 	$(BIN)/python -m proxy.settings_reference > docs/settings.md
 	$(BIN)/python -m translation.protocol_page > docs/protocol.md
 
+differences: setup
+	$(BIN)/python -m tests.proxy.differences > docs/differences.md
+
 SEEDS ?= 1000
 simulate: setup
 	$(BIN)/python -m simulation --seeds $(SEEDS) --jobs 2
@@ -58,9 +64,10 @@ bench: setup
 	$(BIN)/python -m bench.dataplane.run --markdown
 	$(BIN)/python -m bench.dataplane.tls --markdown
 	$(BIN)/python -m bench.rebalance.run --markdown
+	$(BIN)/python -m bench.members.run --markdown
 
 lock:
-	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml -o requirements.lock
+	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --extra otlp pyproject.toml -o requirements.lock
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean:

@@ -16,6 +16,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from pipeline.drawing import counts
+from pipeline.shapes import Picture
 from simulation import playing
 from simulation.invariants import Broken
 from simulation.plans import Plan, as_story, draw
@@ -29,6 +31,9 @@ ROWS = (
 )
 SEEDS_PER_TASK = 50
 HOLDS = "holds"
+# What is drawn, and its unit; of more seeds than this, some.
+MEASURED = {"rejoins_asked": "rejoins", "revoked": "partitions", "idle_ms": "ms", "took_ms": "ms"}
+MOST_DRAWN = 100_000
 
 
 def campaign(spark: SparkSession, first: int, seeds: int, shrunk: bool = True) -> DataFrame:
@@ -105,3 +110,9 @@ def distributions(rows: DataFrame) -> DataFrame:
     measures = ("rejoins_asked", "revoked", "idle_ms", "took_ms")
     quantiles = [f.percentile(name, f.array(f.lit(0.5), f.lit(0.99))).alias(f"{name}_p50_p99") for name in measures]
     return rows.groupBy("line").agg(f.count("*").alias("seeds"), *quantiles).orderBy("line")
+
+
+def pictures(rows: DataFrame) -> dict[str, Picture | None]:
+    """How the runs are spread over what they cost their members, and us."""
+    seen = rows.select(*MEASURED).limit(MOST_DRAWN).collect()
+    return {name: counts([row[name] for row in seen], unit) for name, unit in MEASURED.items()}

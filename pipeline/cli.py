@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import asking, campaigns, connector, jobs, report, session, streaming
+from pipeline import asking, campaigns, connector, jobs, pictures, report, session, streaming
 from pipeline.asking import CannotBeDone
 from pipeline.progress import Progress, tasks_of
 from pipeline.tables import ALL
@@ -172,8 +172,7 @@ def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
     asked.file.parent.mkdir(parents=True, exist_ok=True)
     asked.file.write_text(report.page(found))
     folder = asked.pictures or asked.file.with_name(f"{asked.file.stem}-pictures")
-    pictures = report.write_pictures(found, folder)
-    say(f"{len(pictures)} pictures in {folder}")
+    say(f"{len(report.write_pictures(found, folder))} pictures in {folder}")
     print(asked.file)
     return DONE
 
@@ -194,8 +193,11 @@ def _show(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
 def _simulate(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
     jobs.write(spark, campaigns.campaign(spark, asked.first, asked.seeds), asked.out, asking.SEEDS, say)
     rows = jobs.table(spark, asked.out, asking.SEEDS)
-    campaigns.verdicts(rows).show(truncate=80)
-    campaigns.distributions(rows).show(truncate=False)
+    for name, found in {"verdicts": campaigns.verdicts(rows), "distributions": campaigns.distributions(rows)}.items():
+        jobs.write(spark, found, asked.out, name, say)
+        jobs.table(spark, asked.out, name).show(truncate=80)
+    if not asking.is_elsewhere(asked, asked.out):
+        pictures.write(campaigns.pictures(rows), Path(asked.out) / "pictures")
     return _verdict(rows, asked, say)
 
 

@@ -3,7 +3,7 @@ with no long calm in between.
 
 Beside what was felt stand two replays of the same comings and goings (replay.py): `broker_…`, before the broker's own
 translation, and `replayed_…`, before a simulated proxy, which says how near to the truth replays are. Null: not played,
-for it would take too long, or because it did not come to rest.
+for it is none of the last, or would take too long, or did not come to rest.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pipeline.life import MEMBER, at_home, life
 from pipeline.ownership import TOLD
 from pipeline.sweep import PARTITION, holders
 
+MOST_PLAYED = 50
 CALM_NS = replay.AFTERMATH_MS * 10**6
 COUNTS = ("rebalances", "revoked", "in_vain")
 FELT = (*COUNTS, "idle_partition_ns", "unowned_partition_ns")
@@ -33,8 +34,9 @@ REPLAYED = {
 
 def cost(transitions: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
     moves = _moves(transitions)
-    felt = _felt(_deploys(moves), rebalances, ownership)
-    return felt.join(elsewhere(moves, ownership), ["group_id", "deploy"], "left").drop("deploy")
+    deploys = _deploys(moves)
+    played = elsewhere(moves, _last(deploys), ownership)
+    return _felt(deploys, rebalances, ownership).join(played, ["group_id", "deploy"], "left").drop("deploy")
 
 
 def _felt(deploys: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
@@ -99,6 +101,12 @@ def _deploys(moves: DataFrame) -> DataFrame:
     return found.withColumn("until_ns", f.col("to_ns") + CALM_NS)
 
 
+def _last(deploys: DataFrame) -> DataFrame:
+    """Those that are played again: the ones somebody will ask about, and no more than can be waited for."""
+    last = deploys.orderBy(f.desc("from_ns"), "group_id").limit(MOST_PLAYED)
+    return last.select("group_id", "deploy", f.lit(True).alias("again"))
+
+
 def _gaps(ownership: DataFrame) -> DataFrame:
     """Time in which a partition had no owner among the members of the proxies, between two that were."""
     stretches = holders(ownership.where(f.col("view") == TOLD), *PARTITION)
@@ -108,16 +116,19 @@ def _gaps(ownership: DataFrame) -> DataFrame:
     )
 
 
-def elsewhere(moves: DataFrame, ownership: DataFrame) -> DataFrame:
-    """Each group's deploys, played again in one task: (group_id, deploy, broker_…, replayed_…)."""
+def elsewhere(moves: DataFrame, asked: DataFrame, ownership: DataFrame) -> DataFrame:
+    """The deploys asked for, each group's in one task: (group_id, deploy, broker_…, replayed_…)."""
     told = (
         ownership.where(f.col("view") == TOLD).groupBy("group_id").agg(f.collect_set("partition").alias("partitions"))
     )
+    # All of a group's moves, for what came before says who is there.
+    marked = moves.join(f.broadcast(asked), ["group_id", "deploy"], "left").fillna({"again": False})
     script = f.struct(*[f.col(name) for name in replay.Move._fields])
-    scripts = moves.groupBy("group_id").agg(f.collect_list(script).alias("moves")).join(told, "group_id")
+    scripts = marked.groupBy("group_id").agg(f.collect_list(script).alias("moves"), f.max("again").alias("any"))
     columns = {"group_id": "string", "deploy": "bigint"} | REPLAYED
     schema = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-    return scripts.select("group_id", "partitions", "moves").mapInArrow(_played, schema)
+    wanted = scripts.where("any").join(told, "group_id")
+    return wanted.select("group_id", "partitions", "moves").mapInArrow(_played, schema)
 
 
 def _played(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

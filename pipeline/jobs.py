@@ -1,11 +1,15 @@
 """Reading and writing: the only place, with streaming.py, that touches files.
 
-A table is overwritten in its place. Spark marks one that is whole (`_SUCCESS`); a job that was killed leaves tables without
-that mark, and is run again.
+A table is written aside and put in its place when it is whole: who reads meanwhile sees the former one, for a moment none,
+and never half of one. What a job that was killed has left aside is swept away by the next. On file systems that this
+process does not see (`hdfs://…`, a server of Spark Connect elsewhere) Spark overwrites in place, and marks what is whole
+(`_SUCCESS`).
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +20,8 @@ from pipeline.compressed import lines_of
 from pipeline.tables import MADE
 
 Say = Callable[[str], None]
-STAGED = "_staged"
+# Readers pass over names that begin so.
+ASIDE, STAGED, FORMER = "_aside", "staged", "former"
 BATCH = "batch"
 # Spark's own reading of .zst needs Hadoop's native library.
 NOT_ZSTD = "{*[!t],*[!s]t,*[!z]st,*[!.]zst}"
@@ -38,7 +43,8 @@ def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: No
 def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> None:
     """Each line is parsed once; what it is made into is read several times."""
     read = lines.transform(spans.spans)
-    staged = f"{out}/{STAGED}"
+    sweep(out)
+    staged = f"{out}/{ASIDE}/{STAGED}"
     say("reading spans")
     read.write.mode("overwrite").parquet(staged)
     rows = spark.read.parquet(staged)
@@ -49,7 +55,7 @@ def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> None:
     }
     for name, table in facts.items():
         write(spark, table, out, name, say)
-    remove(spark, staged)
+    sweep(out)
 
 
 def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
@@ -71,12 +77,28 @@ def table(spark: SparkSession, out: str, name: str) -> DataFrame:
 
 def write(spark: SparkSession, rows: DataFrame, out: str, name: str, say: Say = lambda line: None) -> None:
     say(name)
-    rows.write.mode("overwrite").parquet(f"{out}/{name}")
+    put(rows, out, name)
 
 
-def remove(spark: SparkSession, path: str) -> None:
-    """An empty overwrite is all that can be done everywhere; a folder on this machine can simply go."""
-    if Path(path).is_dir():
-        for file in sorted(Path(path).rglob("*"), reverse=True):
-            file.rmdir() if file.is_dir() else file.unlink()
-        Path(path).rmdir()
+def put(rows: DataFrame, out: str, name: str) -> None:
+    if not Path(out).is_dir():
+        rows.write.mode("overwrite").parquet(f"{out}/{name}")
+        return
+    aside = Path(out, ASIDE)
+    rows.write.mode("overwrite").parquet(f"{aside}/{name}")
+    _swap(aside / name, Path(out, name), aside / FORMER / name)
+
+
+def _swap(whole: Path, place: Path, former: Path) -> None:
+    """A folder cannot be renamed onto one that has files, so the former one steps aside first."""
+    shutil.rmtree(former, ignore_errors=True)
+    former.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists():
+        os.rename(place, former)
+    os.rename(whole, place)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def sweep(out: str) -> None:
+    """What is aside when nothing is being written is of no use to anybody."""
+    shutil.rmtree(Path(out, ASIDE), ignore_errors=True)

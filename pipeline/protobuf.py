@@ -17,16 +17,15 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 from pyspark.sql import DataFrame
 
 from pipeline import schema
-from pipeline.spans import judged
+from pipeline.spans import SHOWN, judged
 
 ARROW = {"string": pa.string(), "bigint": pa.int64(), "array<string>": pa.list_(pa.string())}
 PARSED = {name: kind for name, kind in schema.SPANS.items() if name != "reject"} | {
     "bad": "string",
-    "value": "string",
+    "line": "string",
     "origin": "string",
 }
 COLUMNS = pa.schema([(name, ARROW[kind]) for name, kind in PARSED.items()])
-SHOWN = 200
 
 
 def spans(records: DataFrame) -> DataFrame:
@@ -42,7 +41,7 @@ def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def rows_of(value: bytes | None, origin: str) -> Iterator[dict[str, Any]]:
-    shown = {"value": bytes(value or b"")[:SHOWN].hex(), "origin": origin}
+    shown = {"line": bytes(value or b"")[: SHOWN // 2].hex(), "origin": origin}
     try:
         request = ExportTraceServiceRequest.FromString(value or b"")
     except DecodeError:

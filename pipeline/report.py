@@ -14,10 +14,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline import jobs
+from pipeline.asking import CannotBeDone
+from pipeline.cost import FELT, REPLAYED
 from pipeline.drawing import PHASES, Bar, beside, counts, lanes, palette, shown
-from pipeline.png import png
+from pipeline.pictures import write
 from pipeline.shapes import Picture
-from pipeline.svg import svg
 
 # A page is for reading: of the groups that moved most, and the last of the rows. Everything is in the tables.
 GROUPS, ROWS, BARS, DEPLOYS = 10, 200, 3000, 20
@@ -55,6 +56,7 @@ class Report:
         def read(name: str) -> DataFrame:
             return jobs.table(spark, out, name)
 
+        _check_version(read("cost"), out)
         busiest = read("rebalances").groupBy("group_id").count().orderBy(f.desc("count"), "group_id").limit(GROUPS)
         self.groups = [row["group_id"] for row in busiest.collect()]
         some = f.col("group_id").isin(self.groups)
@@ -75,6 +77,15 @@ class Report:
         self.ownership = told.orderBy("partition", "from_ns").limit(BARS).collect()
         self.rejects = read("rejects").groupBy("reason").count().collect()
         self.end_ns = read("transitions").agg(f.max("at_ns")).collect()[0][0] or 0
+
+
+def _check_version(cost: DataFrame, out: str) -> None:
+    """The table that has changed last."""
+    if missing := sorted({*FELT, *REPLAYED} - set(cost.columns)):
+        raise CannotBeDone(
+            f"the table cost in {out} has no column {missing[0]}, so another version has made it:"
+            f" `kip848-pipeline batch INPUT {out}` makes it anew"
+        )
 
 
 def page(report: Report) -> str:
@@ -152,17 +163,13 @@ def _compared(report: Report, group: str) -> Picture | None:
 
 
 def write_pictures(report: Report, folder: Path) -> list[Path]:
-    """Each as SVG and as PNG. Groups are numbered, for their names may be anything."""
-    written = []
-    for number, group in enumerate(report.groups, 1):
-        for name, picture in drawn(report, group).items():
-            if picture is not None:
-                file = folder / f"{number}-{UNSAFE.sub('_', group)[:NAME]}-{name}"
-                written += [file.with_name(f"{file.name}.svg"), file.with_name(f"{file.name}.png")]
-                folder.mkdir(parents=True, exist_ok=True)
-                written[-2].write_text(svg(picture.alone()) + "\n")
-                written[-1].write_bytes(png(picture.alone()))
-    return written
+    """Groups are numbered, for their names may be anything."""
+    named = {
+        f"{number}-{UNSAFE.sub('_', group)[:NAME]}-{name}": picture
+        for number, group in enumerate(report.groups, 1)
+        for name, picture in drawn(report, group).items()
+    }
+    return write(named, folder)
 
 
 def _bar(row: Row, name: str, kind: str, end_ns: int) -> Bar:

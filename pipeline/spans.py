@@ -11,21 +11,23 @@ from pyspark.sql import functions as f
 
 from pipeline import schema
 
-# As much of a line as helps to recognise it.
-SHOWN = 2000
+# As much of a line as helps to recognise it. It goes beside every span through every step, and a line holds a hundred
+# spans: with the whole of it, a batch spends its time on copying lines.
+SHOWN = 200
 
 
 def spans(lines: DataFrame) -> DataFrame:
     """(value, origin) -> spans; what cannot be read has `reject` set, with `line` and `origin` to find it again."""
     parsed = f.from_json("value", schema.REQUEST, {"columnNameOfCorruptRecord": "_corrupt"})
-    requests = lines.where(f.trim("value") != "").select("value", "origin", parsed.alias("request"))
-    requests = requests.select("value", "origin", "request.*").withColumn("bad", _bad_request())
+    shown = f.substring("value", 1, SHOWN).alias("line")
+    requests = lines.where(f.trim("value") != "").select(shown, "origin", parsed.alias("request"))
+    requests = requests.select("line", "origin", "request.*").withColumn("bad", _bad_request())
     # One outer inline, so that a request without spans to give is still one row.
-    resources = requests.selectExpr("value", "origin", "bad", "inline_outer(resourceSpans)")
-    scopes = resources.selectExpr("value", "origin", "bad", "resource", "inline_outer(scopeSpans)")
-    found = scopes.selectExpr("value", "origin", "bad", "resource", "inline_outer(spans)")
+    resources = requests.selectExpr("line", "origin", "bad", "inline_outer(resourceSpans)")
+    scopes = resources.selectExpr("line", "origin", "bad", "resource", "inline_outer(scopeSpans)")
+    found = scopes.selectExpr("line", "origin", "bad", "resource", "inline_outer(spans)")
     rows = found.where(f.col("bad").isNotNull() | f.col("traceId").isNotNull() | f.col("spanId").isNotNull())
-    beside = ("bad", "value", "origin")
+    beside = ("bad", "line", "origin")
     keyed = rows.select(*_identity(), "attributes", f.col("attributes.key").alias("keys"), *beside).transform(settled)
     return keyed.select(*schema.IDENTITY, *_attributes(), *beside).transform(settled).transform(judged)
 
@@ -74,13 +76,10 @@ def _looked_up(attributes: Column, keys: Column, key: str) -> Column:
 
 
 def judged(rows: DataFrame) -> DataFrame:
-    """Every row is a span or says why it is not. The line itself is kept only where it is needed."""
+    """Every row is a span or says why it is not. The line is kept only where it is needed."""
     why = f.coalesce("bad", _nobody(), _no_record())
-    kept = [f.col(name) for name in (*schema.IDENTITY, *schema.ATTRIBUTES)]
-    line = f.when(why.isNotNull(), f.substring("value", 1, SHOWN))
-    return rows.select(
-        *kept, why.alias("reject"), line.alias("line"), f.when(why.isNotNull(), f.col("origin")).alias("origin")
-    )
+    where = [f.when(why.isNotNull(), f.col(name)).alias(name) for name in ("line", "origin")]
+    return rows.select(*schema.IDENTITY, *schema.ATTRIBUTES, why.alias("reject"), *where)
 
 
 def _nobody() -> Column:

@@ -30,7 +30,11 @@ LIST_WITH_TYPES = 5
 DESCRIBED_AT_ONCE = 50
 # For all that one broker is asked.
 ANSWER_SECONDS = 30.0
-CREDENTIALS = "answers only who authenticates, and the proxy has no credentials"
+CREDENTIALS = "hangs up, as brokers do that answer only who authenticates: the proxy has no credentials"
+
+
+class Refused(CannotAsk):
+    """A broker answers, with an error in place of a list."""
 
 
 class ListedMember(msgspec.Struct, frozen=True):
@@ -74,6 +78,8 @@ async def census(settings: Settings) -> Census:
     for address in directory.seeds:
         await _visit(address, tls, learn, taken)
         if directory.nodes:
+            # Who the brokers are is known: a seed that was silent is one of them, or none of ours.
+            taken.silent.clear()
             break
     for address in list(directory.nodes.values()):
         await _visit(address, tls, count, taken)
@@ -96,13 +102,12 @@ async def _visit(
                 await ask(stream, versions)
             finally:
                 await trio.aclose_forcefully(stream)
-        # A seed that named the brokers may be silent as one of them, and the other way round: the last word counts.
-        taken.silent.pop(str(address), None)
     except trio.TooSlowError:
         taken.silent[str(address)] = f"gives no answer within {ANSWER_SECONDS:.0f} s"
     except CANNOT_ASK as failure:
-        hung_up = versions is not None and isinstance(failure, CannotAsk | trio.BrokenResourceError)
-        taken.silent[str(address)] = CREDENTIALS if hung_up else f"cannot be asked: {_in_words(failure)}"
+        hung_up = isinstance(failure, CannotAsk | trio.BrokenResourceError) and not isinstance(failure, Refused)
+        reason = CREDENTIALS if hung_up and versions is not None else f"cannot be asked: {_in_words(failure)}"
+        taken.silent[str(address)] = reason
 
 
 # --- questions -----------------------------------------------------------------------------------------------------
@@ -112,7 +117,7 @@ async def _groups(stream: trio.abc.Stream, versions: Versions) -> list[ListedGro
     version = min(versions[native.LIST_GROUPS][1], LIST_WITH_TYPES)
     answer = await _answer(stream, Ask(native.LIST_GROUPS, version, m.ListGroupsRequest()))
     if answer.error_code:
-        raise CannotAsk(f"answers ListGroups with error {answer.error_code}")
+        raise Refused(f"answers ListGroups with error {answer.error_code}")
     listed = [
         ListedGroup(each.group_id, (each.group_type or CLASSIC).lower(), each.protocol_type, each.group_state)
         for each in answer.groups

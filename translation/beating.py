@@ -31,6 +31,7 @@ STRIKES = 2
 PROVING_PART = 0.4
 # By a timer a beat comes one rhythm after the last; from who waits for the answer, one rhythm after the hold.
 LATE_PART = 0.6
+AT_ONCE_MS = 25
 
 
 def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
@@ -44,10 +45,20 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
     if member.cut:
         return _hold(turn, beat, member.rules.retry_ms)
     _learn(turn)
-    hold_ms = _hold_ms(turn.member) if member.phase is Phase.STABLE else 0
+    hold_ms = _hold_ms(turn.member) if member.phase is Phase.STABLE and not _is_at_once(member, turn.now) else 0
     if hold_ms:
         return _hold(turn, beat, hold_ms)
     return turn.order(AnswerHeartbeat(beat.request))
+
+
+def _is_at_once(member: Member, now: int) -> bool:
+    """No timer beats the moment a held beat is answered: this one was waiting, and so may be other requests. Holding it too
+    would let them wait for hold after hold (sarama, with one request in flight)."""
+    return (
+        member.held_ms > 0
+        and member.beat_seen_at is not None
+        and now <= member.beat_seen_at + member.held_ms + AT_ONCE_MS
+    )
 
 
 def _hold(turn: Turn, beat: HeartbeatRequested, hold_ms: int) -> None:

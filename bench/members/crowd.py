@@ -1,8 +1,8 @@
 """Thousands of legacy members in one process: sockets, JoinGroup, SyncGroup and a Heartbeat every three seconds.
 
 No library is used, for what is measured is the proxy's CPU, and on a machine of few cores the clients must not take it
-all. Each member has one connection, to the coordinator, and rejoins whenever it is told to, giving up nothing: it claims
-what it owns, as cooperative clients do.
+all. Each member has one connection, to the coordinator, and rejoins whenever it is told to, claiming what it owns, as
+cooperative clients do.
 """
 
 from __future__ import annotations
@@ -105,14 +105,17 @@ class Member:
         return bool(answer.error_code == 0)
 
     async def _sync(self, stream: trio.SocketStream) -> bool:
+        """False: again, for it has given something up, which only the next JoinGroup says."""
         answer = await self._ask(stream, SYNC_GROUP, self._ready())
-        if answer.error_code == 0:
-            told = decode(m.ConsumerProtocolAssignment, 0, answer.assignment, 2)
-            self.owned = [number for topic in told.assigned_partitions for number in topic.partitions]
-            self._told(joins=1)
-        elif answer.error_code != REBALANCE_IN_PROGRESS:
+        if answer.error_code == REBALANCE_IN_PROGRESS:
+            return False
+        if answer.error_code:
             await self._refused()
-        return bool(answer.error_code == 0)
+            return False
+        told = decode(m.ConsumerProtocolAssignment, 0, answer.assignment, 2)
+        before, self.owned = self.owned, [number for topic in told.assigned_partitions for number in topic.partitions]
+        self._told(joins=1)
+        return set(before or ()) <= set(self.owned)
 
     async def _beat(self, stream: trio.SocketStream) -> None:
         """Until told otherwise. The first comes at any moment of the interval: a crowd has no common beat."""

@@ -54,7 +54,7 @@ class Stopwatch:
 
 
 def measured(members: int) -> list[Speed]:
-    world = World(Topics(foo=members), settings=GroupSettings(max_size=members))
+    world = World(Topics(foo=members), settings=GroupSettings(max_size=2 * members))
     watch = Stopwatch(world)
     for number in range(members):
         world.client(f"member-{number}").starts()

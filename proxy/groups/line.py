@@ -56,6 +56,9 @@ class Line:
         self._admitted: set[str] = set()
         self._at_the_door: dict[str, list[Callable[[int], None]]] = {}
         self._correlation_ids = itertools.count(FIRST_CORRELATION_ID)
+        # How many questions have yet to be answered, and whether a member has gone to speak elsewhere.
+        self._asked = 0
+        self._left_for_another = False
 
     def __repr__(self) -> str:
         return f"<Line {self.client.address} {len(self.members)} members>"
@@ -69,7 +72,8 @@ class Line:
         self._host.interrupted(self)
 
     def needed(self) -> bool:
-        return bool(self.members)
+        """Who went to speak elsewhere still hears what it asked here: else it would take its coordinator for lost."""
+        return bool(self.members) or (self._left_for_another and self._asked > 0)
 
     def closed(self) -> None:
         self.open = False
@@ -107,8 +111,11 @@ class Line:
 
         def hear(frame: Bytes | None) -> None:
             if waiting:
+                self._asked -= 1
                 waiting.pop()(None if frame is None else native.read(ask, bytes(frame)))
+                self._let_go()
 
+        self._asked += 1
         self._host.clock.at(self._host.clock.now_ms + ANSWER_MS, lambda: hear(None))
         frame = native.written(ask, next(self._correlation_ids), self.client.client_id)
         self.connection.conversation.ask(frame, hear)
@@ -117,7 +124,11 @@ class Line:
     def release(self, key: Key) -> None:
         """This member speaks elsewhere, or no more."""
         self.members.discard(key)
-        if not self.members:
+        self._left_for_another = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._left_for_another and self.open and not self.needed():
             self.connection.release()
 
     # -------------------------------------------------------------------------------------------------------- the door

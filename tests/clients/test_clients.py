@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 
 import pytest
 import trio
@@ -10,6 +11,7 @@ from confluent_kafka import ConsumerGroupType
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from tests.clients import LIBRARIES, Client, ClientEnded, Sasl, Tls, overlaps, spans
+from tests.clients.makes import each, makes
 from tests.kafka import Cluster
 
 pytestmark = pytest.mark.broker
@@ -32,6 +34,10 @@ def library(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def topic(kafka: Cluster) -> str:
+    return new_topic(kafka)
+
+
+def new_topic(kafka: Cluster) -> str:
     name = f"clients-{uuid.uuid4()}"
     kafka.create_topic(name, partitions=3)
     return name
@@ -39,11 +45,16 @@ def topic(kafka: Cluster) -> str:
 
 def described(kafka: Cluster, group: str) -> ConsumerGroupDescription:
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
-    return admin.describe_consumer_groups([group])[group].result(10)
+    return admin.describe_consumer_groups([group])[group].result(60)
 
 
-@pytest.mark.parametrize("library", EVERY, indirect=True)
-async def test_what_it_produces_it_consumes_and_commits(library: str, kafka: Cluster, topic: str) -> None:
+@makes()
+async def test_what_it_produces_it_consumes_and_commits(libraries: list[str], kafka: Cluster) -> None:
+    await each(libraries, partial(round_trip, kafka))
+
+
+async def round_trip(kafka: Cluster, library: str) -> None:
+    topic = await trio.to_thread.run_sync(new_topic, kafka)
     async with await Client.start(library, kafka.bootstrap) as alice:
         await alice.produce(topic, 100)
         alice.subscribe(topic, topic, commit="none")
@@ -52,7 +63,7 @@ async def test_what_it_produces_it_consumes_and_commits(library: str, kafka: Clu
         assert alice.owned == {(topic, number) for number in range(3)}
         assert sum(offset for _, _, offset in await alice.commit()) == 100
         await alice.close()
-    assert described(kafka, topic).members == []
+    assert (await trio.to_thread.run_sync(described, kafka, topic)).members == []
     async with await Client.start(library, kafka.bootstrap, name="bob") as bob:
         bob.subscribe(topic, topic, commit="each")
         await bob.event("assigned")
@@ -62,8 +73,13 @@ async def test_what_it_produces_it_consumes_and_commits(library: str, kafka: Clu
         await bob.event("committed")
 
 
-@pytest.mark.parametrize("library", EVERY, indirect=True)
-async def test_two_share_and_the_survivor_inherits(library: str, kafka: Cluster, topic: str) -> None:
+@makes()
+async def test_two_share_and_the_survivor_inherits(libraries: list[str], kafka: Cluster) -> None:
+    await each(libraries, partial(inherits, kafka))
+
+
+async def inherits(kafka: Cluster, library: str) -> None:
+    topic = await trio.to_thread.run_sync(new_topic, kafka)
     every = {(topic, number) for number in range(3)}
     async with (
         await Client.start(library, kafka.bootstrap, name="alice") as alice,
@@ -90,10 +106,15 @@ async def test_an_aborted_transaction_is_never_read(library: str, kafka: Cluster
         assert sorted(alice.values) == [str(number) for number in range(10, 20)]
 
 
-@pytest.mark.parametrize("library", TRANSACTIONAL, indirect=True)
-async def test_it_copies_in_transactions(library: str, kafka: Cluster, topic: str) -> None:
+@makes(TRANSACTIONAL)
+async def test_it_copies_in_transactions(libraries: list[str], kafka: Cluster) -> None:
+    await each(libraries, partial(copies_all, kafka))
+
+
+async def copies_all(kafka: Cluster, library: str) -> None:
+    topic = await trio.to_thread.run_sync(new_topic, kafka)
     copies = f"{topic}-copies"
-    kafka.create_topic(copies)
+    await trio.to_thread.run_sync(kafka.create_topic, copies)
     async with await Client.start(library, kafka.bootstrap) as alice:
         await alice.produce(topic, 20)
         alice.subscribe(topic, topic, commit="none", transform={"to": copies, "transactional_id": f"copy-{topic}"})
@@ -155,8 +176,13 @@ async def test_it_tells_the_addresses_it_was_told(library: str, kafka3: Cluster)
         assert await alice.metadata() == {number: node.address for number, node in kafka3.nodes.items()}
 
 
-@pytest.mark.parametrize("library", EVERY, indirect=True)
-async def test_a_sleep_in_the_revoke_callback_delays_the_revocation(library: str, kafka: Cluster, topic: str) -> None:
+@makes()
+async def test_a_sleep_in_the_revoke_callback_delays_the_revocation(libraries: list[str], kafka: Cluster) -> None:
+    await each(libraries, partial(sleeps, kafka))
+
+
+async def sleeps(kafka: Cluster, library: str) -> None:
+    topic = await trio.to_thread.run_sync(new_topic, kafka)
     async with (
         await Client.start(library, kafka.bootstrap, name="alice") as alice,
         await Client.start(library, kafka.bootstrap, name="bob") as bob,

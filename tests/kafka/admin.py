@@ -12,7 +12,8 @@ from kafka_protocol import messages as m
 T = TypeVar("T")
 
 WAIT_SECONDS = 60
-METADATA, FIND_COORDINATOR, CREATE_TOPICS, CREATE_ACLS = 3, 10, 19, 30
+LIST_OFFSETS, METADATA, FIND_COORDINATOR, CREATE_TOPICS, CREATE_ACLS = 2, 3, 10, 19, 30
+EARLIEST = -2
 CREATE_PARTITIONS, ELECT_LEADERS, INCREMENTAL_ALTER_CONFIGS, ALTER_REASSIGNMENTS = 37, 43, 44, 45
 GROUP_RESOURCE, LITERAL_PATTERN, ALLOW, SET = 32, 3, 3, 0
 ACL_RESOURCES = {"topic": 2, "group": 3, "cluster": 4, "transactional_id": 5}
@@ -30,6 +31,10 @@ ACL_OPERATIONS = {
 
 
 class Admin(abc.ABC):
+    @abc.abstractmethod
+    def ask(self, number: int, key: int, version: int, message: Any) -> Any:
+        """The answer of one node."""
+
     @abc.abstractmethod
     def ask_any(self, key: int, version: int, message: Any) -> Any:
         """The answer of any node that runs; OSError when none does."""
@@ -61,6 +66,14 @@ class Admin(abc.ABC):
             return all(sum(each.leader_id >= 0 for each in every) == partitions for every in found)
 
         until(known, f"topic {name} has leaders")
+        until(lambda: all(self._serves(name, *each) for each in self.leaders(name).items()), f"topic {name} is served")
+
+    def _serves(self, topic: str, partition: int, leader: int) -> bool:
+        """A leader is named before it has opened the partition, and not every library tries again for long."""
+        wanted = m.ListOffsetsRequestListOffsetsPartition(partition_index=partition, timestamp=EARLIEST)
+        of_topic = m.ListOffsetsRequestListOffsetsTopic(name=topic, partitions=[wanted])
+        answer = self.ask(leader, LIST_OFFSETS, 1, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic]))
+        return bool(answer.topics[0].partitions[0].error_code == 0)
 
     def allow(self, principal: str, resource: str, name: str, *operations: str) -> None:
         """ACLs in words: allow("User:alice", "topic", "orders", "read", "describe"); the name "*" is every name."""

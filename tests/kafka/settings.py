@@ -94,6 +94,8 @@ def _internal_topics(copies: int) -> dict[str, str]:
         "transaction.state.log.num.partitions": "3",
         "transaction.state.log.replication.factor": str(copies),
         "transaction.state.log.min.isr": "1",
+        # A transaction whose producer was killed is given up soon after its time is over, not up to 10 s later.
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
         "share.coordinator.state.topic.num.partitions": "3",
         "share.coordinator.state.topic.replication.factor": str(copies),
         "share.coordinator.state.topic.min.isr": "1",

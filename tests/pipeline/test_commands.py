@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
@@ -14,17 +15,19 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from pipeline.asking import first_line
-from pipeline.cli import main
+from pipeline.asking import CannotBeDone, first_line
+from pipeline.cli import _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
+from pipeline.report import Report
 from tests.pipeline.running import MODEST, QUICK
 from tests.pipeline.telling import Planted, write
 
 
 def needs_spark(test: Callable[..., None]) -> Callable[..., None]:
-    return pytest.mark.broker(pytest.mark.timeout(280)(test))
+    return pytest.mark.broker(pytest.mark.timeout(600)(test))
 
 
 Done = subprocess.CompletedProcess[str]
@@ -33,7 +36,7 @@ Done = subprocess.CompletedProcess[str]
 def command(*words: str, env: dict[str, str] | None = None) -> Done:
     run = [sys.executable, "-m", "pipeline", *words]
     return subprocess.run(
-        run, capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **(env or {})}
+        run, capture_output=True, text=True, check=False, timeout=500, env={**os.environ, **(env or {})}
     )
 
 
@@ -210,26 +213,43 @@ def test_spark_is_asked_how_many_tasks_are_done(spark: SparkSession, tmp_path: P
 
 
 @needs_spark
-def test_batch_report_and_show(traces: Path, tmp_path: Path) -> None:
-    out, page = str(tmp_path / "out"), tmp_path / "pages/report.html"
-    batch = spark_command("batch", str(traces.parent), out)
-    assert batch.returncode == 0, batch.stderr
-    assert "s  member_phases\n" in batch.stderr
-    assert "s  4 transitions, 0 other spans, 0 rejects\n" in batch.stderr
-    report = spark_command("report", out, str(page))
-    assert (report.returncode, report.stdout.splitlines()[-1]) == (0, str(page)), report.stderr
-    assert "1 look first" in page.read_text()
-    pictures = sorted(file.name for file in (tmp_path / "pages/report-pictures").iterdir())
-    assert pictures[:4] == ["1-g-cost.png", "1-g-cost.svg", "1-g-members.png", "1-g-members.svg"]
-    show = spark_command("show", out, "ownership", "--where", "view = 'told' AND partition = 't:1'")
-    assert show.returncode == 0, show.stderr
-    assert show.stdout.count("t:1") == 1
-    assert "t:0" not in show.stdout
-    nonsense = spark_command("show", out, "cost", "--where", "colour = 'red'")
-    assert nonsense.returncode == 2
-    assert "--where \"colour = 'red'\" is no condition on cost" in last_words(nonsense)
-    assert "Its columns: group_id, from_ns" in last_words(nonsense)
-    assert "Traceback" not in nonsense.stderr
+def test_batch_says_what_it_does_and_what_it_has_found(traces: Path, tmp_path: Path) -> None:
+    done = spark_command("batch", str(traces.parent), str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "s  member_phases\n" in done.stderr
+    assert "s  4 transitions, 0 other spans, 0 rejects\n" in done.stderr
+    assert (tmp_path / "out/cost").is_dir()
+
+
+@needs_spark
+def test_report_writes_a_page_and_its_pictures_beside_it_and_says_where(played: Path, tmp_path: Path) -> None:
+    page = tmp_path / "pages/report.html"
+    done = spark_command("report", str(played / "out"), str(page))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(page)
+    assert "safe to remove" in page.read_text()
+    pictures = {file.name.partition("-")[2] for file in (tmp_path / "pages/report-pictures").iterdir()}
+    wanted = {
+        f"story-{name}.{kind}" for name in ("cost", "members", "partitions", "rebalances") for kind in ("svg", "png")
+    }
+    assert wanted <= pictures
+
+
+@needs_spark
+def test_show_prints_the_rows_that_were_asked_for(played: Path) -> None:
+    where = "group_id = 'double' AND view = 'told' AND partition = 't:1'"
+    done = spark_command("show", str(played / "out"), "ownership", "--where", where)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"t:\d", done.stdout) == ["t:1"]
+
+
+@needs_spark
+def test_a_condition_that_is_none_is_answered_with_the_columns(played: Path) -> None:
+    done = spark_command("show", str(played / "out"), "cost", "--where", "colour = 'red'")
+    assert done.returncode == 2
+    assert "--where \"colour = 'red'\" is no condition on cost" in last_words(done)
+    assert "Its columns: group_id, from_ns" in last_words(done)
+    assert "Traceback" not in done.stderr
 
 
 @needs_spark
@@ -246,8 +266,30 @@ def test_a_campaign(tmp_path: Path) -> None:
     done = spark_command("simulate", "--seeds", "3", "--from", "40", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "s  3 seeds, 0 failed\n" in done.stderr
+    (verdict,) = parquet.read_table(tmp_path / "out/verdicts").to_pylist()
+    assert (verdict["verdict"], verdict["seeds"], verdict["for_example"]) == ("holds", 3, 40)
+    drawn = {file.name for file in (tmp_path / "out/pictures").iterdir()}
+    assert {"idle_ms.svg", "idle_ms.png"} <= drawn
     show = spark_command("show", str(tmp_path / "out"), "seeds")
     assert re.findall(r"^\|\s*(\d+)\|\s*holds\|", show.stdout, re.MULTILINE) == ["40", "41", "42"]
+
+
+@pytest.mark.broker
+def test_a_seed_that_fails_is_bad_news_and_one_is_told_where_its_story_is(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = spark.createDataFrame([("holds",), ("Converged",)], "verdict string")
+    said = io.StringIO()
+    assert _verdict(rows, argparse.Namespace(seeds=2, out="out"), Progress(Tasks, said)) == 1
+    assert "2 seeds, 1 failed" in said.getvalue()
+    assert """`kip848-pipeline show out seeds --where "verdict <> 'holds'"`""" in capsys.readouterr().err
+
+
+@pytest.mark.broker
+def test_tables_of_another_version_are_to_be_made_anew(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(1).write.parquet(f"{tmp_path}/cost")
+    with pytest.raises(CannotBeDone, match="has no column broker_in_vain, so another version has made it"):
+        Report(spark, str(tmp_path))
 
 
 @needs_spark

@@ -32,7 +32,7 @@ from tests.pipeline.telling import watched
 from tests.proxy.running import Running
 from translation.transition import Transition
 
-pytestmark = pytest.mark.broker
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 CLIENT = Client(address="10.0.0.7", client_id="app", software="librdkafka", software_version="2.16.0")
 GROUP = TOPIC = "golden"
 EVERY = {(TOPIC, number) for number in range(4)}
@@ -56,7 +56,7 @@ def golden(kafka: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Golden:
     alice, bob = trio.run(live, kafka, folder)
     log = folder / "log"
     with Command("batch", str(folder / "traces"), str(folder / "out"), log=log) as command:
-        assert command.process.wait(240) == 0, log.read_text()
+        assert command.process.wait(500) == 0, log.read_text()
     return Golden(alice, bob, folder / "out")
 
 

@@ -44,7 +44,7 @@ class ByHand:
         self.subscription_version = 0
         # Between two calls a slow machine may take its time.
         self.session_timeout_ms = 30_000
-        self.rebalance_timeout_ms = 60_000
+        self.rebalance_timeout_ms = 30_000
         self.client_id = "by-hand"
         self.sock = self.connect()
 

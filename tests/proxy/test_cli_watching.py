@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import trio
 
+from demo.cluster import Code, Fail, open_cluster
 from kafka_protocol import messages as m
 from proxy.admin import serve_admin
 from proxy.cli import main
@@ -119,7 +120,21 @@ def test_report_says_so_where_the_cluster_answers_only_who_authenticates(
 ) -> None:
     assert main(["report", "--admin", "none", "--upstream", kafka_sasl.bootstrap]) == 1
     said = capsys.readouterr().out
-    assert f"{kafka_sasl.bootstrap} answers only who authenticates, and the proxy has no credentials" in said
+    assert f"{kafka_sasl.bootstrap} hangs up, as brokers do that answer only who authenticates" in said
+
+
+async def test_report_names_the_broker_whose_groups_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    async with open_cluster(nodes=2, topics={"orders": 2}) as cluster:
+        here, there = cluster.nodes[1], cluster.nodes[2]
+        cluster.faults.add("ListGroups", Fail(Code.COORDINATOR_NOT_AVAILABLE), node=2)
+        said = await trio.to_thread.run_sync(reported, capsys, "--admin", "none", "--upstream", here.address)
+        assert said["cluster"] == {
+            "groups": [],
+            "silent": {there.address: "cannot be asked: answers ListGroups with error 15"},
+        }
+        # It has recovered, and nobody is missing.
+        said = await trio.to_thread.run_sync(reported, capsys, "--admin", "none", "--upstream", here.address)
+    assert said["cluster"] == {"groups": [], "silent": {}}
 
 
 def test_report_names_a_broker_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ def test_bytes_that_are_no_request_close_the_connection(proxy: Running, sent: by
     with proxy.connect(1) as sock:
         sock.sendall(sent)
         assert closed(sock)
-    assert proxy.disconnects(cause) == before + 1
+    proxy.count_one_more(cause, before)
 
 
 @pytest.mark.usefixtures("neighbour")
@@ -93,7 +93,7 @@ def test_a_request_that_trickles_in_is_cut_off(proxy: Running) -> None:
         frame = framed(encode_request(18, 0, 1, "slow", m.ApiVersionsRequest()))
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             trickle(sock, frame)
-    assert proxy.disconnects("request_timeout") == before + 1
+    proxy.count_one_more("request_timeout", before)
 
 
 def trickle(sock: socket.socket, data: bytes) -> None:
@@ -107,7 +107,7 @@ def test_a_connection_that_says_nothing_is_cut_off(proxy: Running) -> None:
     before = proxy.disconnects("authentication_timeout")
     with proxy.connect(1) as sock:
         assert closed(sock)
-    assert proxy.disconnects("authentication_timeout") == before + 1
+    proxy.count_one_more("authentication_timeout", before)
 
 
 def test_an_idle_connection_is_cut_off(proxy: Running) -> None:
@@ -115,7 +115,7 @@ def test_an_idle_connection_is_cut_off(proxy: Running) -> None:
     with proxy.connect(1) as sock:
         assert healthy(sock)
         assert closed(sock)
-    assert proxy.disconnects("idle") == before + 1
+    proxy.count_one_more("idle", before)
 
 
 def test_random_and_mutated_frames_disturb_nobody(proxy: Running, neighbour: socket.socket) -> None:
@@ -126,6 +126,8 @@ def test_random_and_mutated_frames_disturb_nobody(proxy: Running, neighbour: soc
     draw = random.Random(848)
     corpus = [bytes.fromhex(line) for line in (Path(__file__).with_name("corpus.txt")).read_text().split()]
     for number in range(200):
+        # It would be idle, on a slow machine.
+        assert number % 20 or healthy(neighbour)
         sent = bytearray(draw.choice(corpus) + draw.choice(corpus))
         for _ in range(draw.randint(1, 8)):
             sent[draw.randrange(len(sent))] = draw.randrange(256)
@@ -141,7 +143,7 @@ def test_random_and_mutated_frames_disturb_nobody(proxy: Running, neighbour: soc
                 pass
     assert proxy.disconnects("our_mistake") == 0
     left = lambda: healthy(neighbour) and proxy.metric("connections_open")  # noqa: E731
-    proxy.wait_for(lambda: left() <= 2, "none of them is left", seconds=15)
+    proxy.wait_for(lambda: left() <= 2, "none of them is left")
 
 
 @pytest.fixture(scope="module")
@@ -207,16 +209,22 @@ def test_what_a_slow_reader_gets_is_whole_and_in_order(proxy: Running, kafka: Cl
             assert len(received) > 5_000_000
 
 
-def test_a_thousand_idle_connections_cost_little(proxy: Running) -> None:
-    before = proxy.resident_megabytes()
-    held = [proxy.connect(1) for _ in range(1_000)]
-    try:
-        for sock in held[::10]:
-            assert healthy(sock)
-        assert proxy.resident_megabytes() - before < 30
-    finally:
-        for sock in held:
-            sock.close()
+def test_a_thousand_idle_connections_cost_little(kafka: Cluster) -> None:
+    """Of a proxy that cuts none of them off, however long they take to come."""
+    with Running(kafka.bootstrap) as patient:
+        patient.ready()
+        with patient.connect(1) as first:
+            assert healthy(first)
+        before = patient.resident_megabytes()
+        held = [patient.connect(1) for _ in range(1_000)]
+        try:
+            for sock in held[::10]:
+                assert healthy(sock)
+            patient.wait_for(lambda: patient.metric("connections_open") >= 1_000, "all of them are in")
+            assert patient.resident_megabytes() - before < 30
+        finally:
+            for sock in held:
+                sock.close()
 
 
 def fetch(topic: str) -> m.FetchRequest:

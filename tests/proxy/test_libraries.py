@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 import trio
 
 from tests.clients import LIBRARIES, Client, overlaps
+from tests.clients.makes import each, makes
 from tests.kafka import Cluster
 from tests.proxy.running import Running
 
@@ -17,31 +19,28 @@ pytestmark = pytest.mark.broker
 TRANSACTIONAL = [name for name, library in LIBRARIES.items() if library.transactions]
 
 
-@pytest.fixture
-def library(request: pytest.FixtureRequest) -> str:
-    missing = LIBRARIES[request.param].missing
-    if missing:
-        pytest.skip(f"{request.param} needs {missing}")
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
 def proxy(kafka3: Cluster) -> Iterator[Running]:
     with Running(kafka3.bootstrap) as running:
         yield running.ready()
 
 
-@pytest.fixture
-def topic(kafka3: Cluster) -> str:
+async def new_topic(kafka: Cluster) -> str:
     name = f"through-{uuid.uuid4()}"
-    kafka3.create_topic(name, partitions=3, replication=3)
+    await trio.to_thread.run_sync(kafka.create_topic, name, 3, 3)
     return name
 
 
-@pytest.mark.parametrize("library", LIBRARIES, indirect=True)
+@makes()
 async def test_it_produces_consumes_commits_and_hands_over(
-    library: str, proxy: Running, kafka3: Cluster, topic: str
+    libraries: list[str], proxy: Running, kafka3: Cluster
 ) -> None:
+    await each(libraries, partial(hands_over, proxy, kafka3))
+    assert proxy.disconnects("our_mistake") == proxy.disconnects("unsupported_version") == 0
+
+
+async def hands_over(proxy: Running, kafka3: Cluster, library: str) -> None:
+    topic = await new_topic(kafka3)
     every = {(topic, number) for number in range(3)}
     async with (
         await Client.start(library, proxy.bootstrap, name="alice") as alice,
@@ -61,17 +60,21 @@ async def test_it_produces_consumes_commits_and_hands_over(
         await bob.produce(topic, 10, first=100)
         await bob.until(lambda: {str(number) for number in range(100, 110)} <= set(bob.values))
         assert overlaps([alice, bob]) == []
-    assert proxy.disconnects("our_mistake") == proxy.disconnects("unsupported_version") == 0
 
 
-@pytest.mark.parametrize("library", TRANSACTIONAL, indirect=True)
+@makes(TRANSACTIONAL)
 async def test_its_transactions_hold_while_a_leader_moves(
-    library: str, proxy: Running, kafka3: Cluster, topic: str
+    libraries: list[str], proxy: Running, kafka3: Cluster
 ) -> None:
+    await each(libraries, partial(transacts, proxy, kafka3))
+
+
+async def transacts(proxy: Running, kafka3: Cluster, library: str) -> None:
+    topic = await new_topic(kafka3)
     async with await Client.start(library, proxy.bootstrap) as alice:
         # Another id: the coordinator may still be writing the abort, and not every library waits for that.
         await alice.transact(topic, 10, transactional_id=f"aborted-{topic}", abort=True)
-        leader = kafka3.leaders(topic)[0]
+        leader = (await trio.to_thread.run_sync(kafka3.leaders, topic))[0]
         away = next(node for node in kafka3.nodes if node != leader)
         await trio.to_thread.run_sync(kafka3.elect_leader, topic, 0, away)
         await alice.transact(topic, 10, first=10, transactional_id=f"tx-{topic}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from tests.proxy.running import Running
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "proxy", "serve", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_a_port_in_use_is_named_with_its_owner_and_the_remedy() -> None:
@@ -59,7 +60,7 @@ def test_an_unreachable_upstream_is_retried_with_a_clear_log_and_not_ready() -> 
         assert json.loads(body)["missing"] == [f"no broker of 127.0.0.1:{nowhere} answers"]
         with proxy.connect() as sock:
             assert sock.recv(1) == b""
-        assert proxy.disconnects("broker_unreachable") == 1
+        proxy.count_one_more("broker_unreachable", 0)
 
 
 def test_what_is_no_kafka_is_told_apart() -> None:
@@ -67,10 +68,12 @@ def test_what_is_no_kafka_is_told_apart() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def hang_up() -> None:
-            for _ in range(3):
-                peer, _ = server.accept()
-                peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-                peer.close()
+            # The test, and with it the socket, may end before the third comes.
+            with contextlib.suppress(OSError):
+                for _ in range(3):
+                    peer, _ = server.accept()
+                    peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    peer.close()
 
         threading.Thread(target=hang_up, daemon=True).start()
         with Running(f"127.0.0.1:{server.getsockname()[1]}") as proxy:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 import trio
 
-from kafka_protocol import messages as m
-from tests.clients import LIBRARIES, Client, overlaps
+from tests.clients import Client, overlaps
+from tests.clients.makes import each, makes
 from tests.kafka import Cluster
 from tests.proxy.running import Running
+from tests.proxy.settled import at_rest, describe
 
 pytestmark = pytest.mark.broker
 
-CONSUMER_GROUP_DESCRIBE = 69
 NATIVE = 1
+# When a native member is killed: the coordinator's own 45 s show no more.
+SOON_GIVEN_UP_MS = "10000"
 
 
-def describe(kafka: Cluster, group: str) -> Any:
-    node = kafka.coordinator(group)
-    return kafka.ask(node, CONSUMER_GROUP_DESCRIBE, 1, m.ConsumerGroupDescribeRequest(group_ids=[group])).groups[0]
-
-
-async def seen(kafka: Cluster, group: str, holds: Callable[[Any], bool], within: float = 30) -> Any:
+async def seen(kafka: Cluster, group: str, holds: Callable[[Any], bool], within: float = 60) -> Any:
     """The group's description, once it is so."""
     with trio.fail_after(within):
         while True:
@@ -48,18 +46,16 @@ def topic(kafka: Cluster) -> str:
     return name
 
 
-@pytest.fixture
-def library(request: pytest.FixtureRequest) -> str:
-    missing = LIBRARIES[request.param].missing
-    if missing:
-        pytest.skip(f"{request.param} needs {missing}")
-    return str(request.param)
-
-
-@pytest.mark.parametrize("library", LIBRARIES, indirect=True)
+@makes()
 async def test_a_legacy_client_is_a_native_member_under_its_own_client_id(
-    library: str, proxy: Running, kafka: Cluster, topic: str
+    libraries: list[str], proxy: Running, kafka: Cluster
 ) -> None:
+    await each(libraries, partial(is_native, proxy, kafka))
+
+
+async def is_native(proxy: Running, kafka: Cluster, library: str) -> None:
+    topic = f"members-{uuid.uuid4()}"
+    await trio.to_thread.run_sync(kafka.create_topic, topic, 4)
     async with await Client.start(library, proxy.bootstrap, name="alice") as alice:
         await alice.produce(topic, 20)
         alice.subscribe(topic, topic, session_timeout_ms=6000)
@@ -74,6 +70,7 @@ async def test_legacy_and_native_members_share_a_group_and_no_partition(
     proxy: Running, kafka: Cluster, topic: str
 ) -> None:
     every = {(topic, number) for number in range(4)}
+    kafka.set_group_config(topic, consumer_session_timeout_ms=SOON_GIVEN_UP_MS)
     async with (
         await Client.start("confluent-kafka", proxy.bootstrap, name="old") as old,
         await Client.start("aiokafka", proxy.bootstrap, name="older") as older,
@@ -85,9 +82,11 @@ async def test_legacy_and_native_members_share_a_group_and_no_partition(
         new.subscribe(topic, topic, protocol="consumer")
         await new.until(lambda: len(new.owned) == 2)
         older.subscribe(topic, topic, session_timeout_ms=6000)
-        await older.until(lambda: older.owned and old.owned | new.owned | older.owned == every)
+        await at_rest(kafka, topic, old, older, new)
+        assert all(client.owned for client in (old, older, new))
+        assert old.owned | older.owned | new.owned == every
         new.kill()
-        await old.until(lambda: old.owned | older.owned == every, within=90)
+        await old.until(lambda: old.owned | older.owned == every)
         assert overlaps([old, older, new]) == []
 
 

@@ -8,12 +8,13 @@ import hmac
 import shutil
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from struct import pack
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, Producer
 
 from kafka_protocol import messages as m
 from tests.kafka import Cluster
@@ -45,11 +46,23 @@ def login(user: str, mechanism: str) -> dict[str, object]:
 def produced(bootstrap: str, topic: str, config: dict[str, object]) -> KafkaError | None:
     """What the producer was told of its one message."""
     told: list[KafkaError | None] = []
-    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 8_000, **config})
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 60_000, **config})
     producer.produce(topic, b"value", on_delivery=lambda error, _: told.append(error))
-    producer.flush(10)
+    producer.flush(60)
     assert told, "nothing was heard of the message"
     return told[0]
+
+
+def complaints(bootstrap: str, config: dict[str, object]) -> list[int]:
+    """The codes that a client hears, until it knows that it is let in nowhere."""
+    heard: list[int] = []
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "error_cb": lambda error: heard.append(error.code()), **config}
+    )
+    deadline = time.monotonic() + 60
+    while KafkaError._ALL_BROKERS_DOWN not in heard and time.monotonic() < deadline:
+        producer.poll(0.1)
+    return heard
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +92,16 @@ def test_a_group_is_refused_to_whom_it_is_not_allowed(guarded: Running) -> None:
         }
     )
     consumer.subscribe(["guarded"])
-    errors = {message.error().code() for message in consumer.consume(2, 8) if message.error()}
+    (message,) = consumer.consume(1, 60)
     consumer.close()
-    assert errors & {KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+    refused = message.error()
+    assert refused is not None
+    assert refused.code() in (KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED)
 
 
 def test_a_wrong_password_is_refused_by_the_broker(guarded: Running) -> None:
     wrong = login("alice", "PLAIN") | {"sasl.password": "guess"}
-    with pytest.raises(KafkaException):
-        Producer({"bootstrap.servers": guarded.bootstrap, **wrong}).list_topics(timeout=3)
+    assert KafkaError._AUTHENTICATION in complaints(guarded.bootstrap, wrong)
 
 
 def test_the_brokers_are_learnt_from_clients_when_the_proxy_may_not_ask(guarded: Running) -> None:
@@ -195,7 +209,7 @@ def test_brokers_that_are_not_trusted_are_refused_by_side(
     with Running(kafka_tls.bootstrap, *configured(tmp_path, text)) as proxy:
         with proxy.connect() as sock:
             assert sock.recv(1) == b""
-        assert proxy.disconnects("broker_tls_failed") == 1
+        proxy.count_one_more("broker_tls_failed", 0)
         assert "proxy ⇄ brokers" in proxy.log.read_text()
         assert proxy.get("/readyz")[0] == 503
 
@@ -216,8 +230,9 @@ def test_tls_on_both_sides_with_certificates_on_both(kafka_mtls: Cluster, ours: 
         config = {"security.protocol": "SSL", "ssl.ca.location": str(ours.authority)}
         with_certificate = config | {"ssl.certificate.location": str(mine), "ssl.key.location": str(mine)}
         assert produced(proxy.bootstrap, topic, with_certificate) is None
-        with pytest.raises(KafkaException):
-            Producer({"bootstrap.servers": proxy.bootstrap, **config}).list_topics(timeout=3)
+        assert KafkaError._ALL_BROKERS_DOWN in complaints(proxy.bootstrap, config)
+        assert proxy.disconnects("client_tls_failed") > 0
+        assert "peer did not return a certificate" in proxy.log.read_text()
 
 
 def test_sasl_passes_through_tls_on_both_sides(kafka_sasl_tls: Cluster, ours: Certificates, tmp_path: Path) -> None:
@@ -291,6 +306,6 @@ def consumed(bootstrap: str, topic: str, config: dict[str, object]) -> list[byte
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest", **config})
     consumer.subscribe([topic])
     try:
-        return [message.value() for message in consumer.consume(1, 10)]
+        return [message.value() for message in consumer.consume(1, 60)]
     finally:
         consumer.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import uuid
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -13,61 +15,80 @@ import trio
 from tests.clients import Client, Sasl, overlaps
 from tests.kafka import Cluster, Security
 from tests.proxy.running import Running
-from tests.proxy.test_members import describe, seen
+from tests.proxy.settled import at_rest, describe, noticed
 
 pytestmark = pytest.mark.broker
 
 
-@pytest.fixture
-def topic(kafka3: Cluster) -> str:
+def new_topic(kafka: Cluster) -> str:
     name = f"survival-{uuid.uuid4()}"
-    kafka3.create_topic(name, partitions=4, replication=3)
+    kafka.create_topic(name, partitions=4, replication=3)
     return name
 
 
-def noticed(client: Client) -> list[str]:
-    """What the application was told of rebalances, by its callbacks."""
-    return [event["event"] for event in client.events if event["event"] in ("assigned", "revoking", "revoked", "lost")]
+@pytest.fixture
+def topic(kafka3: Cluster) -> str:
+    return new_topic(kafka3)
 
 
-async def two_members(bootstrap: str, topic: str, nursery_clients: list[Client]) -> None:
-    every = {(topic, number) for number in range(4)}
-    first, second = nursery_clients
-    await first.produce(topic, 40)
-    for client in nursery_clients:
+async def two_members(kafka: Cluster, topic: str, first: Client, second: Client) -> Any:
+    """The group at rest, with forty records read."""
+    for client in (first, second):
         client.subscribe(topic, topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
-    await first.until(lambda: first.owned | second.owned == every and first.owned and second.owned)
+    described = await at_rest(kafka, topic, first, second)
+    assert first.owned
+    assert second.owned
+    await first.produce(topic, 40)
     await first.until(lambda: len(first.values) + len(second.values) >= 40)
+    return described
 
 
-@pytest.mark.parametrize("library", ["confluent-kafka", "kafka-python"])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
 async def test_a_stable_group_does_not_notice_that_the_proxy_was_restarted(
-    library: str, how: signal.Signals, kafka3: Cluster, topic: str, tmp_path: Path
+    how: signal.Signals, kafka3: Cluster, tmp_path: Path
 ) -> None:
     config = tmp_path / "proxy.toml"
     config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
     proxy = Running(kafka3.bootstrap, "--config", str(config)).ready()
-    async with (
-        await Client.start(library, proxy.bootstrap, name="alice") as alice,
-        await Client.start(library, proxy.bootstrap, name="bob") as bob,
-    ):
-        await two_members(proxy.bootstrap, topic, [alice, bob])
-        before = await trio.to_thread.run_sync(describe, kafka3, topic)
-        told = [noticed(alice), noticed(bob)]
+    async with AsyncExitStack() as stack:
+        groups = {
+            new_topic(kafka3): [
+                await stack.enter_async_context(await Client.start(library, proxy.bootstrap, name=name))
+                for name in ("alice", "bob")
+            ]
+            for library in ("confluent-kafka", "kafka-python")
+        }
+        before: dict[str, Any] = {}
+        told: dict[str, Any] = {}
+
+        async def settles(topic: str, alice: Client, bob: Client) -> None:
+            before[topic] = await two_members(kafka3, topic, alice, bob)
+            told[topic] = [noticed(alice), noticed(bob)]
+
+        async def has_not_noticed(topic: str, alice: Client, bob: Client) -> None:
+            await alice.produce(topic, 40, first=40)
+            await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
+            after = await at_rest(kafka3, topic, alice, bob)
+            assert [noticed(alice), noticed(bob)] == told[topic]
+            assert {each.member_id for each in after.members} == {each.member_id for each in before[topic].members}
+            assert after.group_epoch == before[topic].group_epoch
+            assert sorted(alice.values + bob.values) == sorted(str(number) for number in range(80))
+
+        await side_by_side(settles, groups)
         await trio.to_thread.run_sync(proxy.process.end, how)
         with Running(kafka3.bootstrap, "--config", str(config), base=proxy.base) as again:
             await trio.to_thread.run_sync(again.ready)
-            await alice.produce(topic, 40, first=40)
-            await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
-            await trio.sleep(3)
-            after = await trio.to_thread.run_sync(describe, kafka3, topic)
-            assert [noticed(alice), noticed(bob)] == told
-            assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
-            assert after.group_epoch == before.group_epoch
-            assert sorted(alice.values + bob.values) == sorted(str(number) for number in range(80))
-            assert "member adopted" in again.log.read_text()
+            await side_by_side(has_not_noticed, groups)
+            adopted = [line for line in again.log.read_text().splitlines() if "member adopted" in line]
+            assert all(any(topic in line for line in adopted) for topic in groups)
             assert again.disconnects("our_mistake") == 0
+
+
+async def side_by_side(what: Callable[..., Awaitable[None]], groups: dict[str, list[Client]]) -> None:
+    """For most of the time is waiting."""
+    async with trio.open_nursery() as nursery:
+        for topic, clients in groups.items():
+            nursery.start_soon(what, topic, *clients)
 
 
 async def test_without_a_journal_a_restart_costs_one_rejoin_and_no_partition(kafka3: Cluster, topic: str) -> None:
@@ -76,16 +97,18 @@ async def test_without_a_journal_a_restart_costs_one_rejoin_and_no_partition(kaf
         await alice.produce(topic, 10)
         alice.subscribe(topic, topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
         await alice.until(lambda: len(alice.values) >= 10)
-        before = await trio.to_thread.run_sync(describe, kafka3, topic)
+        before = await at_rest(kafka3, topic, alice)
+        joined = len(alice.seen("assigned"))
         await trio.to_thread.run_sync(proxy.process.end, signal.SIGKILL)
         with Running(kafka3.bootstrap, base=proxy.base) as again:
             await trio.to_thread.run_sync(again.ready)
             await alice.produce(topic, 10, first=10)
             await alice.until(lambda: len(alice.values) >= 20)
-            await alice.until(lambda: len(alice.owned) == 4)
-            after = await trio.to_thread.run_sync(describe, kafka3, topic)
+            await alice.until(lambda: len(alice.seen("assigned")) > joined)
+            after = await at_rest(kafka3, topic, alice)
+            assert len(alice.owned) == 4
             assert [each.member_id for each in after.members] == [each.member_id for each in before.members]
-            assert noticed(alice).count("assigned") == 2
+            assert len(alice.seen("assigned")) == joined + 1
 
 
 async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic: str) -> None:
@@ -95,15 +118,14 @@ async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic:
             await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
             await Client.start("aiokafka", proxy.bootstrap, name="bob") as bob,
         ):
-            await two_members(proxy.bootstrap, topic, [alice, bob])
-            before = await trio.to_thread.run_sync(describe, kafka3, topic)
+            before = await two_members(kafka3, topic, alice, bob)
             told = [noticed(alice), noticed(bob)]
             for _ in range(2):
                 await trio.to_thread.run_sync(kafka3.move_coordinator, topic)
-                await trio.sleep(2)
+                await at_rest(kafka3, topic, alice, bob)
             await alice.produce(topic, 40, first=40)
             await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
-            after = await seen(kafka3, topic, lambda group: group.group_state == "Stable")
+            after = await at_rest(kafka3, topic, alice, bob)
             assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
             assert [noticed(alice), noticed(bob)] == told
             assert overlaps([alice, bob]) == []

@@ -28,9 +28,9 @@ CLIENT_SECONDS = 90
 
 def produced(bootstrap: str, topic: str) -> KafkaError | None:
     told: list[KafkaError | None] = []
-    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 15_000})
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 60_000})
     producer.produce(topic, b"value", on_delivery=lambda error, _: told.append(error))
-    producer.flush(20)
+    producer.flush(60)
     assert told, "nothing was heard of the message"
     return told[0]
 
@@ -39,7 +39,7 @@ def consumed(bootstrap: str, topic: str) -> list[bytes | None]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     try:
-        return [message.value() for message in consumer.consume(1, 15)]
+        return [message.value() for message in consumer.consume(1, 60)]
     finally:
         consumer.close()
 
@@ -164,7 +164,7 @@ def test_no_more_connections_than_allowed_and_those_that_are_go_on(kafka: Cluste
             for sock in (first, second):
                 assert exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
             assert not answered(proxy)
-            assert proxy.disconnects("too_many_connections") == 1
+            proxy.count_one_more("too_many_connections", 0)
             for sock in (first, second):
                 assert exchange(sock, METADATA, 1, m.MetadataRequest(topics=[])).brokers
             second.close()

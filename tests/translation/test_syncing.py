@@ -183,6 +183,13 @@ def test_a_client_that_twice_beats_one_rhythm_after_the_answer_is_held_no_more()
     assert play >> beats(7) << AnswerHeartbeat(7)
 
 
+def test_a_beat_that_was_waiting_for_the_answer_to_another_is_not_held_and_lets_others_pass() -> None:
+    play = after(rhythmic(), beats(5), wait(2_400))
+    assert play >> beats(6) << AnswerHeartbeat(6)
+    play = after(rhythmic(), beats(5), wait(2_400), wait(600))
+    assert play >> beats(6) << Is("stable/stable E2 g2")
+
+
 def test_one_that_was_late_once_is_still_held() -> None:
     play = after(rhythmic(), beats(5), wait(2_400), wait(3_000), beats(6), wait(2_400), wait(600), beats(7))
     assert play.member.held

@@ -300,6 +300,8 @@ public class Client {
         said.putAll(common);
         if (transactionalId != null) {
             said.put("transactional.id", transactionalId);
+            // Readers wait for so long when the copier is killed in the midst of one.
+            said.put("transaction.timeout.ms", 15_000);
         }
         if (settings != null) {
             settings.fields().forEachRemaining(setting -> put(said, setting.getKey(), setting.getValue()));

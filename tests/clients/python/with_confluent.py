@@ -80,7 +80,14 @@ class Program:
         self.options = options
         self.consumer = Consumer(self._consumer_settings(group))
         if options["transform"]:
-            self.transformer = Producer({**self.common, "transactional.id": options["transform"]["transactional_id"]})
+            self.transformer = Producer(
+                {
+                    **self.common,
+                    "transactional.id": options["transform"]["transactional_id"],
+                    # Readers wait for so long when the copier is killed in the midst of one.
+                    "transaction.timeout.ms": 15_000,
+                }
+            )
             self.transformer.init_transactions(SECONDS)
         self.consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost)
 

@@ -47,7 +47,7 @@ async def test_a_clients_life_is_in_the_file_and_at_the_collector(kafka: Cluster
     kafka.create_topic(topic, partitions=2)
     config, file = tmp_path / "proxy.toml", tmp_path / "traces.json"
     with collector(tmp_path) as theirs:
-        collected = f'otlp_endpoint = "{theirs.endpoint("grpc")}"\notlp_protocol = "grpc"'
+        collected = f'otlp_endpoint = "{theirs.endpoint("grpc")}"\notlp_protocol = "grpc"\notlp_timeout_ms = 60000'
         config.write_text(f'[traces]\nfile = "{file}"\n{collected}\n')
         with Running(kafka.bootstrap, "--config", str(config)) as proxy:
             proxy.ready()
@@ -60,11 +60,12 @@ async def test_a_clients_life_is_in_the_file_and_at_the_collector(kafka: Cluster
     written = list(spans(file))
     mine = [span for span in written if said(span, "kip848.group_id") == topic]
     assert {span["name"] for span in mine} >= ORDINARY_LIFE
+    by_id = {span["spanId"]: span for span in mine}
     for span in mine:
-        parent = next((each for each in mine if each["spanId"] == span.get("parentSpanId")), None)
-        if parent is None:
+        if "parentSpanId" not in span:
             assert span["name"] in ROOTS or said(span, "error.type"), span
         else:
+            parent = by_id[span["parentSpanId"]]
             assert int(parent["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
             assert int(span["endTimeUnixNano"]) <= int(parent["endTimeUnixNano"])
     settled = [span for span in mine if span["name"] == "rebalance" and said(span, "kip848.outcome") == "stable"]

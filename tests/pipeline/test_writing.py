@@ -1,0 +1,35 @@
+"""A table is whole or it is the former one, whatever happens to the job that writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+from pipeline import jobs
+
+pytestmark = pytest.mark.broker
+
+
+def test_a_write_that_fails_leaves_the_former_table_and_the_next_one_nothing_else(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def held() -> list[int]:
+        return sorted(row.id for row in jobs.table(spark, str(tmp_path), "numbers").collect())
+
+    jobs.write(spark, spark.range(3), str(tmp_path), "numbers")
+    torn = spark.range(100).select(f.when(f.col("id") < 99, f.col("id")).otherwise(f.raise_error(f.lit("torn"))))
+    with pytest.raises(PySparkException, match="torn"):
+        jobs.write(spark, torn.toDF("id"), str(tmp_path), "numbers")
+    assert held() == [0, 1, 2]
+    jobs.write(spark, spark.range(5), str(tmp_path), "numbers")
+    assert held() == [0, 1, 2, 3, 4]
+    jobs.sweep(str(tmp_path))
+    assert [each.name for each in tmp_path.iterdir()] == ["numbers"]
+
+
+def test_a_batch_leaves_only_its_tables(played: Path) -> None:
+    assert not (played / "out" / jobs.ASIDE).exists()

@@ -64,6 +64,7 @@ def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     for name, made in MADE.items():
         write(spark, made(tables), out, name, say)
         tables[name] = table(spark, out, name)
+    sweep(out)
 
 
 def table(spark: SparkSession, out: str, name: str) -> DataFrame:

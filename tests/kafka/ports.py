@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from collections.abc import Iterator
 
 # Below the range from which the kernel takes ports for outgoing connections, so that none is taken meanwhile.
@@ -12,7 +13,8 @@ FIRST, AFTER_LAST = 20_000, 30_000
 
 def free_ports(count: int) -> list[int]:
     """Probed, and never given twice by one process."""
-    return [next(_free) for _ in range(count)]
+    with _one_at_a_time:
+        return [next(_free) for _ in range(count)]
 
 
 def _candidates() -> Iterator[int]:
@@ -35,4 +37,5 @@ def _is_free(port: int) -> bool:
     return True
 
 
+_one_at_a_time = threading.Lock()
 _free = _candidates()

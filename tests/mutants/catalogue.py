@@ -367,8 +367,8 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "return _stir(group, now, group.pacing.grace_ms) if was_known else group",
-        "return _stir(group, now) if was_known else group",
+        "return _stir(group, now, group.pacing.grace_ms) if before",
+        "return _stir(group, now) if before",
         "after a leave the coordinator is not hurried",
     ),
     Mutant(

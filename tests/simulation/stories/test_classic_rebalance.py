@@ -79,7 +79,8 @@ def test_a_member_that_does_not_rejoin_in_its_rebalance_timeout_is_out() -> None
     stuck.hears_of_a_rebalance()
     began = story.world.now
     other.comes_to_own(0, 1, 2, 3, within_ms=30_000)
-    assert story.world.now - began >= 19_000
+    # Not sooner than that, but for the farewell: whether another proxy has it is asked in the last two seconds.
+    assert story.world.now - began >= 18_000
     # And it comes back as somebody new.
     story.settles()
     stuck.is_a_member()

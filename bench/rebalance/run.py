@@ -46,7 +46,7 @@ def main() -> None:
         ]
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(said)))
     if options.markdown:
-        write_section("rebalance", "python -m bench.rebalance.run --rounds 3 --markdown", table)
+        write_section("rebalance", f"python -m bench.rebalance.run {' '.join(sys.argv[1:])}", table)
 
 
 def _options() -> argparse.Namespace:

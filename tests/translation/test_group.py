@@ -346,3 +346,9 @@ def test_a_quiet_native_heartbeat_waits_for_the_replacement_but_no_longer_than_t
     assert native_waits_until(group, 19_500, 20_300) == 20_500
     group, _ = group_step(group, NativeBeat(member_id="new", epoch_sent=0, epoch_answered=3), 20_400)
     assert native_waits_until(group, 20_300, 20_400) == 20_400
+
+
+def test_when_the_last_voter_has_gone_there_is_nothing_to_agree_on() -> None:
+    group, _ = group_step(QUIET, voter("a", "range"), 0)
+    group, orders = group_step(group, gone("a"), 0)
+    assert (group.assignor, asked_to_vote(orders)) == (None, {})

@@ -16,7 +16,7 @@ import trio
 
 from kafka_protocol import messages as m
 from proxy.addresses import Address, Directory
-from proxy.checking import CANNOT_ASK, _answer, _dial, _in_words, _learn_brokers
+from proxy.checking import CANNOT_ASK, answer_to, dial, in_words, learn_brokers
 from proxy.groups import native
 from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
@@ -70,7 +70,7 @@ async def census(settings: Settings) -> Census:
     taken = Census([], {})
 
     async def learn(stream: trio.abc.Stream, _: Versions) -> None:
-        await _learn_brokers(stream, directory)
+        await learn_brokers(stream, directory)
 
     async def count(stream: trio.abc.Stream, versions: Versions) -> None:
         taken.groups.extend(await _groups(stream, versions))
@@ -96,9 +96,9 @@ async def _visit(
     versions: Versions | None = None
     try:
         with trio.fail_after(ANSWER_SECONDS):
-            stream = await _dial(address, tls)
+            stream = await dial(address, tls)
             try:
-                versions = native.versions_of(await _answer(stream, native.ask_versions()))
+                versions = native.versions_of(await answer_to(stream, native.ask_versions()))
                 await ask(stream, versions)
             finally:
                 await trio.aclose_forcefully(stream)
@@ -106,7 +106,7 @@ async def _visit(
         taken.silent[str(address)] = f"gives no answer within {ANSWER_SECONDS:.0f} s"
     except CANNOT_ASK as failure:
         hung_up = isinstance(failure, CannotAsk | trio.BrokenResourceError) and not isinstance(failure, Refused)
-        reason = CREDENTIALS if hung_up and versions is not None else f"cannot be asked: {_in_words(failure)}"
+        reason = CREDENTIALS if hung_up and versions is not None else f"cannot be asked: {in_words(failure)}"
         taken.silent[str(address)] = reason
 
 
@@ -115,7 +115,7 @@ async def _visit(
 
 async def _groups(stream: trio.abc.Stream, versions: Versions) -> list[ListedGroup]:
     version = min(versions[native.LIST_GROUPS][1], LIST_WITH_TYPES)
-    answer = await _answer(stream, Ask(native.LIST_GROUPS, version, m.ListGroupsRequest()))
+    answer = await answer_to(stream, Ask(native.LIST_GROUPS, version, m.ListGroupsRequest()))
     if answer.error_code:
         raise Refused(f"answers ListGroups with error {answer.error_code}")
     listed = [
@@ -130,7 +130,7 @@ async def _classic(stream: trio.abc.Stream, listed: list[ListedGroup]) -> dict[s
     found = {}
     for some in _batches(group for group in listed if group.type == CLASSIC):
         ask = Ask(native.DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=list(some)))
-        for answer in (await _answer(stream, ask)).groups:
+        for answer in (await answer_to(stream, ask)).groups:
             members = tuple(
                 ListedMember(each.member_id, each.client_id, each.client_host.lstrip("/"), CLASSIC)
                 for each in answer.members
@@ -144,7 +144,7 @@ async def _classic(stream: trio.abc.Stream, listed: list[ListedGroup]) -> dict[s
 async def _consumer(stream: trio.abc.Stream, listed: list[ListedGroup], versions: Versions) -> dict[str, ListedGroup]:
     found = {}
     for some in _batches(group for group in listed if group.type == CONSUMER):
-        answer = await _answer(stream, native.ask_description(some, versions))
+        answer = await answer_to(stream, native.ask_description(some, versions))
         for group in native.descriptions(answer):
             members = tuple(
                 ListedMember(

@@ -27,7 +27,7 @@ from proxy.epoll_set import EpollSet
 from proxy.groups import native
 from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
-from proxy.scout import CannotAsk, _ask
+from proxy.scout import CannotAsk, exchange
 from proxy.settings import Settings
 from proxy.tls import HandshakeFailed, UpstreamSide
 from proxy.wire import CLIENT_ID, Wire, api_name
@@ -168,7 +168,7 @@ async def _visits(settings: Settings, directory: Directory) -> Visits:
 async def _visit(address: Address, tls: UpstreamSide | None, directory: Directory) -> Answers | NoAnswer:
     try:
         with trio.fail_after(ANSWER_SECONDS):
-            stream = await _dial(address, tls)
+            stream = await dial(address, tls)
             try:
                 return await _questions(stream, directory)
             finally:
@@ -176,10 +176,10 @@ async def _visit(address: Address, tls: UpstreamSide | None, directory: Director
     except trio.TooSlowError:
         return NoAnswer(f"no answer within {ANSWER_SECONDS:.0f} s")
     except CANNOT_ASK as failure:
-        return NoAnswer(_in_words(failure))
+        return NoAnswer(in_words(failure))
 
 
-async def _dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
+async def dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
     """The caller closes it."""
     stream: trio.abc.Stream = await trio.open_tcp_stream(address.host, address.port)
     if tls is None:
@@ -192,33 +192,33 @@ async def _dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
 
 
 async def _questions(stream: trio.abc.Stream, directory: Directory) -> Answers:
-    offered = await _answer(stream, native.ask_features())
+    offered = await answer_to(stream, native.ask_features())
     if offered.error_code:
         raise CannotAsk(f"answers ApiVersions with error {offered.error_code}")
     verdict: int | None = None
     # Whoever wants credentials first hangs up on the second question.
     with contextlib.suppress(CannotAsk, trio.BrokenResourceError):
-        await _learn_brokers(stream, directory)
-        verdict = (await _answer(stream, native.ask_for_translation())).error_code
+        await learn_brokers(stream, directory)
+        verdict = (await answer_to(stream, native.ask_for_translation())).error_code
     return Answers(native.versions_of(offered), native.group_version(offered), verdict)
 
 
-async def _learn_brokers(stream: trio.abc.Stream, directory: Directory) -> None:
+async def learn_brokers(stream: trio.abc.Stream, directory: Directory) -> None:
     wire = Wire(directory)
-    for broker in wire.brokers_of(await _ask(stream, wire.ask_brokers())):
+    for broker in wire.brokers_of(await exchange(stream, wire.ask_brokers())):
         directory.learn(broker.node, broker.host, broker.port)
 
 
-async def _answer(stream: trio.abc.Stream, ask: Ask) -> Any:
+async def answer_to(stream: trio.abc.Stream, ask: Ask) -> Any:
     request = native.written(ask, 1, CLIENT_ID)
-    return native.read(ask, await _ask(stream, len(request).to_bytes(4, "big") + request))
+    return native.read(ask, await exchange(stream, len(request).to_bytes(4, "big") + request))
 
 
-def _in_words(failure: BaseException) -> str:
+def in_words(failure: BaseException) -> str:
     """trio says that all attempts failed; why is said by what it was raised from."""
     cause = failure.exceptions[0] if isinstance(failure, BaseExceptionGroup) else failure.__cause__
     if cause is not None:
-        return _in_words(cause)
+        return in_words(cause)
     return getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
 
 

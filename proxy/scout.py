@@ -65,7 +65,7 @@ class Scout:
     async def _visit(self, address: Address) -> None:
         stream = await self._dial(address)
         try:
-            await _ask(stream, self._wire.ask_api_versions())
+            await exchange(stream, self._wire.ask_api_versions())
             if not self._metadata_refused:
                 self._learn(await self._brokers(stream))
         finally:
@@ -73,7 +73,7 @@ class Scout:
 
     async def _brokers(self, stream: trio.abc.Stream) -> list[Broker]:
         try:
-            return self._wire.brokers_of(await _ask(stream, self._wire.ask_brokers()))
+            return self._wire.brokers_of(await exchange(stream, self._wire.ask_brokers()))
         except CannotAsk:
             self._metadata_refused = True
             self._log.info("brokers are learnt from clients", reason="the cluster answers only who authenticates")
@@ -84,7 +84,7 @@ class Scout:
             self._directory.learn(broker.node, broker.host, broker.port)
 
 
-async def _ask(stream: trio.abc.Stream, request: bytes) -> bytes:
+async def exchange(stream: trio.abc.Stream, request: bytes) -> bytes:
     """One frame there, one frame back, without its length."""
     await stream.send_all(request)
     answer = bytearray()

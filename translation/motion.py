@@ -70,8 +70,9 @@ def _know(group: Group, member_id: str, **changes: object) -> dict[str, Known]:
     return group.members | {member_id: msgspec.structs.replace(known, **changes)}
 
 
-def _without(group: Group, member_id: str) -> dict[str, Known]:
-    return {name: known for name, known in group.members.items() if name != member_id}
+def _without(group: Group, member_id: str) -> Group:
+    members = {name: known for name, known in group.members.items() if name != member_id}
+    return _with(group, members=members, locals=tuple(name for name in group.locals if name != member_id))
 
 
 # --- signs of motion -----------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     transition, name = changed.transition, changed.transition.member_id
     before = group.members.get(name)
     if transition.standing in GONE:
-        group = _with(group, members=_without(group, name), locals=tuple(each for each in group.locals if each != name))
+        group = _without(group, name)
         # Who was refused has not been in the group, and leaves nothing.
         return _stir(group, now, group.pacing.grace_ms) if before is not None and before.epoch > 0 else group
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
@@ -121,7 +122,7 @@ def _agree(group: Group, orders: list[GroupOrder]) -> Group:
 
 def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
     if beat.epoch_sent < JOIN_EPOCH:
-        group = _with(group, members=_without(group, beat.member_id))
+        group = _without(group, beat.member_id)
         return _stir(group, now, group.pacing.grace_ms)
     members = _know(group, beat.member_id, epoch=beat.epoch_answered, passing=True, beat_at=now)
     group = _with(group, members=members)

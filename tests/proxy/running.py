@@ -36,7 +36,7 @@ class Running:
         # As in a URL: an IPv6 address in brackets.
         self.host = host
         # Node N is on base + 1 + N; a test's nodes are 1 to 4.
-        self.base = base or _room(6)
+        self.base = base or room(6)
         self.admin = free_ports(1)[0]
         self.log = Path(tempfile.mkdtemp(prefix="proxy-")) / "log"
         listen = [] if "--listen" in arguments else ["--listen", f"{host}:{self.base}"]
@@ -114,7 +114,7 @@ class Running:
         raise TimeoutError(f"not within {seconds} s: {what}\n{self.log.read_text()[-2_000:]}")
 
 
-def _room(count: int) -> int:
+def room(count: int) -> int:
     """The first of so many free ports in a row."""
     while True:
         first, *rest = free_ports(count)

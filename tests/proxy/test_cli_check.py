@@ -19,7 +19,7 @@ from kafka_protocol import messages as m
 from proxy.cli import main
 from tests.kafka import Cluster, Security
 from tests.kafka.ports import free_ports
-from tests.proxy.running import _room
+from tests.proxy.running import room
 
 UPDATE_FEATURES = 57
 SAFE_DOWNGRADE = 2
@@ -32,7 +32,7 @@ class Checked:
 
     def __init__(self, capsys: pytest.CaptureFixture[str], upstream: str, *arguments: str) -> None:
         admin = f"127.0.0.1:{free_ports(1)[0]}"
-        listen = () if "--listen" in arguments else ("--listen", f"127.0.0.1:{_room(5)}")
+        listen = () if "--listen" in arguments else ("--listen", f"127.0.0.1:{room(5)}")
         self.code = main(["check", "--json", "--upstream", upstream, "--admin", admin, *listen, *arguments])
         self.findings: Findings = json.loads(capsys.readouterr().out)
 
@@ -109,7 +109,7 @@ async def test_brokers_that_no_seed_names_are_visited_and_get_listeners(
 async def test_a_listener_that_another_of_ours_has_taken_is_found(
     embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = _room(5)
+    base = room(5)
     clash = ("--listen", f"127.0.0.1:{base}", "--admin", f"127.0.0.1:{base + 3}")
     found = await checked(capsys, embedded.bootstrap, *clash)
     assert (found.code, found.errors()) == (1, ["listeners"])

@@ -352,3 +352,9 @@ def test_when_the_last_voter_has_gone_there_is_nothing_to_agree_on() -> None:
     group, _ = group_step(QUIET, voter("a", "range"), 0)
     group, orders = group_step(group, gone("a"), 0)
     assert (group.assignor, asked_to_vote(orders)) == (None, {})
+
+
+def test_a_member_that_leaves_past_us_is_forgotten_altogether() -> None:
+    """Its client may have learnt the new protocol and kept its member id."""
+    group, _ = group_step(of_locals("m", "n"), NativeBeat(member_id="m", epoch_sent=-1, epoch_answered=-1), 0)
+    assert (group.locals, set(group.members)) == (("n",), {"n"})

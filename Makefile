@@ -29,10 +29,10 @@ lint: setup
 check: lint
 	$(BIN)/coverage run -m pytest $(QUIET) tests/translation
 	$(BIN)/coverage report --fail-under=100 -m
-	$(BIN)/pytest $(QUIET) -m "not broker" --ignore=tests/translation
+	$(BIN)/pytest $(QUIET) -m "not broker" --ignore=tests/translation -n 2
 
 test: lint
-	$(BIN)/pytest $(QUIET)
+	$(BIN)/pytest $(QUIET) -n 2 --dist loadfile
 
 try: setup
 	$(BIN)/python -m demo
@@ -65,6 +65,9 @@ bench: setup
 	$(BIN)/python -m bench.dataplane.tls --markdown
 	$(BIN)/python -m bench.rebalance.run --markdown
 	$(BIN)/python -m bench.members.run --markdown
+	$(BIN)/python -m bench.simulation.run --markdown
+	$(BIN)/python -m bench.pipeline.run --markdown
+	$(BIN)/python -m bench.pipeline.stream --markdown
 
 lock:
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 --extra otlp pyproject.toml -o requirements.lock

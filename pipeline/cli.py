@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import asking, campaigns, connector, jobs, pictures, report, session, streaming
+from pipeline import asking, campaigns, connector, jobs, live, pictures, report, session, streaming
 from pipeline.asking import CannotBeDone
 from pipeline.progress import Progress, tasks_of
 from pipeline.tables import ALL
@@ -104,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     stream.add_argument(
         "--per-batch", type=_at_least_one, metavar="N", help="records, or files, in a micro-batch at most"
     )
+    stream.add_argument(
+        "--late",
+        type=float,
+        default=live.LATE_S,
+        metavar="SECONDS",
+        help="live findings wait so long for steps that are on their way; what comes later ends the run",
+    )
     stream.add_argument("out")
     stream.set_defaults(run=_stream)
     told = verbs.add_parser("report", parents=[where], help="tables to a page")
@@ -115,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     told.set_defaults(run=_report, tables=report.READS)
     show = verbs.add_parser("show", parents=[where], help="look into a table")
     show.add_argument("out")
-    show.add_argument("table", choices=(*ALL, asking.SEEDS))
+    show.add_argument("table", choices=(*ALL, live.TABLE, asking.SEEDS))
     show.add_argument("--where", default="true", help="an SQL condition")
     show.add_argument("--limit", type=_at_least_one, default=50)
     show.set_defaults(run=_show)
@@ -162,7 +169,7 @@ def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
     else:
         read = streaming.from_files(spark, asked.files, asked.per_batch or streaming.FILES_PER_BATCH)
     every_s = NEVER_S if asked.until_drained else asked.every
-    streaming.run(read, asked.out, asked.until_drained, every_s, say)
+    streaming.run(read, asked.out, asked.until_drained, every_s, say, asked.late)
     return DONE
 
 
@@ -178,7 +185,8 @@ def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
 
 
 def _show(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
-    rows = jobs.table(spark, asked.out, asked.table)
+    is_live = asked.table == live.TABLE
+    rows = live.findings(spark, asked.out) if is_live else jobs.table(spark, asked.out, asked.table)
     try:
         found = rows.where(asked.where)
     except PySparkException as error:

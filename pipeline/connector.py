@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 POM = Path(__file__).parent / "pom.xml"
-COUNT = 4
 
 
 class NoConnector(RuntimeError):
@@ -20,11 +20,23 @@ def folder() -> Path:
 
 
 def jars() -> list[Path]:
+    """The folder comes to be whole or not at all, whoever else copies at the same time."""
     target = folder()
-    if len(found := sorted(target.glob("*.jar"))) == COUNT:
-        return found
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=target.parent) as place:
+            whole = Path(place) / target.name
+            _copy(whole)
+            try:
+                whole.rename(target)
+            except OSError:
+                if not target.exists():
+                    raise
+    return sorted(target.glob("*.jar"))
+
+
+def _copy(target: Path) -> None:
     copy = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
     done = subprocess.run(copy, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NoConnector(f"Maven could not copy Spark's Kafka connector:\n{done.stdout}{done.stderr}")
-    return sorted(target.glob("*.jar"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from pipeline.shapes import Line, Picture, Rect, Shape, Text
+from pipeline.shapes import Picture, Rect, Shape, Text, upright
 from pipeline.svg import legend, svg
 
 WIDTH, LABEL, ROW, AXIS, NUMBER = 1000, 190, 18, 24, 130
@@ -45,7 +45,7 @@ def lanes(bars: Sequence[Bar], colours: Mapping[str, str], marks: Iterable[tuple
     height = ROW * len(rows) + AXIS
     shapes: list[Shape] = [_label(name, place) for name, place in rows.items()]
     shapes += [_bar(bar, rows[bar.row], scale, colours) for bar in bars]
-    shapes += [Line(scale.x(at), 0, height - AXIS, FOUND, said) for at, said in marks if scale.has(at)]
+    shapes += [upright(scale.x(at), 0, height - AXIS, FOUND, said) for at, said in marks if scale.has(at)]
     shapes += [_tick(n, scale, height) for n in range(TICKS + 1)]
     return Picture(WIDTH, height, tuple(shapes), {kind: colours[kind] for kind in dict.fromkeys(b.kind for b in bars)})
 

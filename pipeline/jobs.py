@@ -1,4 +1,4 @@
-"""Reading and writing: the only place, with streaming.py, that touches files.
+"""Reading and writing: the only place, with streaming.py and live.py, that touches files.
 
 A table is written aside and put in its place when it is whole: who reads meanwhile sees the former one, for a moment none,
 and never half of one. What a job that was killed has left aside is swept away by the next. On file systems that this

@@ -10,7 +10,7 @@ import struct
 import zlib
 
 from pipeline.letters import ADVANCE, LETTERS, UNKNOWN
-from pipeline.shapes import Line, Picture, Rect, Text
+from pipeline.shapes import Picture, Rect, Text
 
 SCALE = 2
 PAPER, INK = "#FFFFFF", "#222222"
@@ -28,8 +28,6 @@ def png(picture: Picture) -> bytes:
         match shape:
             case Rect():
                 canvas.fill(shape.x, shape.y, shape.width, shape.height, shape.colour)
-            case Line():
-                canvas.fill(shape.x - 0.5, shape.y, 1, shape.height, shape.colour)
             case Text():
                 _write(canvas, shape)
     return canvas.encoded()

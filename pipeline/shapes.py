@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 MARGIN, SWATCH, LETTER = 8, 11, 6.2
+STROKE = 1
 
 
 class Rect(msgspec.Struct, frozen=True):
@@ -18,14 +19,9 @@ class Rect(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-class Line(msgspec.Struct, frozen=True):
-    """Upright, over everything: something happened."""
-
-    x: float
-    y: float
-    height: float
-    colour: str
-    hint: str = ""
+def upright(x: float, y: float, height: float, colour: str, hint: str = "") -> Rect:
+    """A line at `x`: something happened."""
+    return Rect(x - STROKE / 2, y, STROKE, height, colour, hint)
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -37,7 +33,7 @@ class Text(msgspec.Struct, frozen=True):
     anchor: str = "start"
 
 
-Shape = Rect | Line | Text
+Shape = Rect | Text
 
 
 class Picture(msgspec.Struct, frozen=True):

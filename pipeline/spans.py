@@ -2,11 +2,15 @@
 
 An attribute is looked up by its place in the list of keys, which bears repeated keys (a map would refuse them) and costs
 a third of filtering the list. Spark is in ANSI mode: everything here is `get` and `try_…`, never `[0]` and `cast`.
+
+Spark makes Java of each step, a method for each, and HotSpot compiles no method of more than 8,000 bytes of bytecode
+(-XX:+DontCompileHugeMethods): it is interpreted for ever, which took two and a half times as long for the whole parse.
+So attributes are looked up some at a time.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline import schema
@@ -14,6 +18,7 @@ from pipeline import schema
 # As much of a line as helps to recognise it. It goes beside every span through every step, and a line holds a hundred
 # spans: with the whole of it, a batch spends its time on copying lines.
 SHOWN = 200
+LOOKED_UP_AT_ONCE = 12
 
 
 def spans(lines: DataFrame) -> DataFrame:
@@ -29,7 +34,14 @@ def spans(lines: DataFrame) -> DataFrame:
     rows = found.where(f.col("bad").isNotNull() | f.col("traceId").isNotNull() | f.col("spanId").isNotNull())
     beside = ("bad", "line", "origin")
     keyed = rows.select(*_identity(), "attributes", f.col("attributes.key").alias("keys"), *beside).transform(settled)
-    return keyed.select(*schema.IDENTITY, *_attributes(), *beside).transform(settled).transform(judged)
+    return keyed.transform(_with_attributes).transform(judged)
+
+
+def _with_attributes(keyed: DataFrame) -> DataFrame:
+    wanted = [_typed(name, kind).alias(name) for name, kind in schema.ATTRIBUTES.items()]
+    for first in range(0, len(wanted), LOOKED_UP_AT_ONCE):
+        keyed = keyed.select("*", *wanted[first : first + LOOKED_UP_AT_ONCE]).transform(settled)
+    return keyed
 
 
 def settled(rows: DataFrame) -> DataFrame:
@@ -55,10 +67,6 @@ def _identity() -> list[Column]:
         f.col("endTimeUnixNano").try_cast("bigint").alias("end_ns"),
         f.col("status.message").alias("status"),
     ]
-
-
-def _attributes() -> list[Column]:
-    return [_typed(name, kind).alias(name) for name, kind in schema.ATTRIBUTES.items()]
 
 
 def _typed(name: str, kind: str) -> Column:
@@ -103,8 +111,10 @@ def rejects(spans: DataFrame) -> DataFrame:
 
 
 def once(rows: DataFrame) -> DataFrame:
-    """Exporters deliver at least once: a span is one thing, however often it came."""
-    return rows.dropDuplicates(["trace_id", "span_id"])
+    """Exporters deliver at least once: a span is one thing, however often it came. `dropDuplicates` would sort whole rows
+    before the shuffle and again behind it, for Spark cannot keep strings in a hash aggregate."""
+    same = Window.partitionBy("trace_id", "span_id").orderBy("trace_id")
+    return rows.withColumn("again", f.lag(f.lit(True)).over(same)).where("again IS NULL").drop("again")
 
 
 def transitions(spans: DataFrame) -> DataFrame:

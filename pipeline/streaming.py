@@ -7,28 +7,41 @@ neither can be lost without the other. Spans that came twice, in batches far apa
 
 All other tables are made anew from these facts, by the code that batch uses: now and then while the stream runs, and
 once when it ends. That is why they equal batch's: order of arrival has no part in them.
+
+Beside it, a second query judges the facts as they are written (live.py), and ends the run when it cannot.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from pipeline import jobs, protobuf, spans
+from pipeline import jobs, live, protobuf, spans
+from pipeline.asking import CannotBeDone
+from pipeline.live_feed import CHECKPOINT
 
-CHECKPOINT = "_checkpoint"
 JSON, PROTO = "otlp_json", "otlp_proto"
 # Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
 RECORDS_PER_BATCH, FILES_PER_BATCH = 5_000, 20
 POLL_S = 1
+HOW_ON = (
+    "The facts are whole: remove `live` and `_checkpoint_live`, and allow for more lateness, to have all of them judged"
+    " anew"
+)
 
 
-class RowsDropped(RuntimeError):
-    """A stateful operator has thrown rows away: the tables would be wrong, so the run ends."""
+class RowsDropped(CannotBeDone):
+    """A stateful operator has thrown rows away: what it says would be wrong, so the run ends."""
+
+
+class RowsLate(CannotBeDone):
+    """Rows came after what follows them had been judged: what was said of their group is not true."""
 
 
 def from_kafka(
@@ -56,26 +69,57 @@ def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATC
     return lines.selectExpr("value", "_metadata.file_path AS origin").transform(spans.spans)
 
 
-def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: jobs.Say) -> None:
+def run(
+    read: DataFrame, out: str, until_drained: bool, every_s: float, say: jobs.Say, late_s: float = live.LATE_S
+) -> None:
     """Until it is stopped; or, drained, until all that is there now has been read. Then all tables, once more."""
     spark = read.sparkSession
-    follow(read, out, until_drained, every_s, lambda: jobs.make(spark, out, say), say)
+    follow(read, out, until_drained, every_s, lambda: jobs.make(spark, out, say), say, late_s)
     jobs.make(spark, out, say)
 
 
 def follow(
-    read: DataFrame, out: str, until_drained: bool, every_s: float, make: Callable[[], None], say: jobs.Say
+    read: DataFrame,
+    out: str,
+    until_drained: bool,
+    every_s: float,
+    make: Callable[[], None],
+    say: jobs.Say,
+    late_s: float = live.LATE_S,
 ) -> None:
-    """Facts only, and `make` every so often."""
-    writer = read.writeStream.foreachBatch(_into(out)).option("checkpointLocation", f"{out}/{CHECKPOINT}")
-    query = (writer.trigger(availableNow=True) if until_drained else writer).start()
+    """Facts and what is found in them live, and `make` every so often."""
+    facts = keep_facts(read, out, until_drained)
+    rules = _rules(read.sparkSession, out, late_s, say)
     try:
-        _watch(query, every_s, make, say)
+        _watch(facts, rules, every_s, make, say)
+        for query in rules:
+            query.processAllAvailable()
+    except StreamingQueryException as error:
+        raise _late(error) or error from None
     finally:
-        query.stop()
+        for query in (facts, *rules):
+            query.stop()
 
 
-def _into(out: str) -> Callable[[DataFrame, int], None]:
+def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery:
+    writer = read.writeStream.foreachBatch(live.briefly(_into(out))).option("checkpointLocation", f"{out}/{CHECKPOINT}")
+    return (writer.trigger(availableNow=True) if until_drained else writer).start()
+
+
+def _rules(spark: SparkSession, out: str, late_s: float, say: jobs.Say) -> list[StreamingQuery]:
+    """They read the facts as files, and so want a path."""
+    if "://" in out:
+        say(f"nothing is judged live: {out} is no path")
+        return []
+    return [live.follow(spark, out, late_s)]
+
+
+def _late(error: StreamingQueryException) -> RowsLate | None:
+    said = re.search(r"LateStep: (.*)", str(error))
+    return RowsLate(f"{said[1]}. {HOW_ON}") if said else None
+
+
+def _into(out: str) -> live.Take:
     def take(batch: DataFrame, number: int) -> None:
         rows = batch.persist()
         facts = {
@@ -90,14 +134,19 @@ def _into(out: str) -> Callable[[DataFrame, int], None]:
     return take
 
 
-def _watch(query: StreamingQuery, every_s: float, make: Callable[[], None], say: jobs.Say) -> None:
+def _watch(
+    facts: StreamingQuery, rules: list[StreamingQuery], every_s: float, make: Callable[[], None], say: jobs.Say
+) -> None:
     made_at, told = time.monotonic(), -1
-    while not query.awaitTermination(POLL_S):
-        progress = query.lastProgress
+    while not facts.awaitTermination(POLL_S):
+        for query in rules:
+            if error := query.exception():
+                raise error
+            complain(query.lastProgress)
+        progress = facts.lastProgress
         if progress is None or progress["batchId"] == told:
             continue
         told = progress["batchId"]
-        complain(progress)
         say(f"batch {told}: {progress['numInputRows']} records")
         if time.monotonic() - made_at >= every_s:
             make()
@@ -105,6 +154,8 @@ def _watch(query: StreamingQuery, every_s: float, make: Callable[[], None], say:
 
 
 def complain(progress: Any) -> None:
+    if progress is None:
+        return
     for operator in progress["stateOperators"]:
         if dropped := operator["numRowsDroppedByWatermark"]:
             raise RowsDropped(f"{dropped} rows came too late and were dropped")

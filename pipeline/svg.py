@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from pipeline.shapes import Line, Picture, Rect, Shape, Text
+from pipeline.shapes import Picture, Rect, Shape, Text
 
 FONT = 'font-size="11" font-family="sans-serif"'
 
@@ -27,9 +27,6 @@ def _drawn(shape: Shape) -> str:
         case Rect():
             box = f'x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}" height="{shape.height:.1f}"'
             return f'<rect {box} fill="{shape.colour}">{_hint(shape.hint)}</rect>'
-        case Line():
-            ends = f'x1="{shape.x:.1f}" x2="{shape.x:.1f}" y1="{shape.y:.1f}" y2="{shape.y + shape.height:.1f}"'
-            return f'<line {ends} stroke="{shape.colour}" stroke-width="1.5">{_hint(shape.hint)}</line>'
         case Text():
             where = f'x="{shape.x:.1f}" y="{shape.y:.1f}" text-anchor="{shape.anchor}"'
             return f"<text {where}>{escape(shape.said)}</text>"

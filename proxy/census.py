@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 import trio
 
-from kafka_protocol import messages as m
 from proxy.addresses import Address, Directory
 from proxy.checking import CANNOT_ASK, answer_to, dial, in_words, learn_brokers
 from proxy.groups import native
-from proxy.groups.native import Ask, Versions
+from proxy.groups.native import Versions
 from proxy.logs import Log
 from proxy.scout import CannotAsk
 from proxy.settings import Settings
 from proxy.tls import UpstreamSide
 
 CLASSIC, CONSUMER = "classic", "consumer"
-# The first version that names types. Brokers before 4.0 do not have it, and no groups but classic ones.
-LIST_WITH_TYPES = 5
 DESCRIBED_AT_ONCE = 50
 # For all that one broker is asked.
 ANSWER_SECONDS = 30.0
@@ -114,8 +112,7 @@ async def _visit(
 
 
 async def _groups(stream: trio.abc.Stream, versions: Versions) -> list[ListedGroup]:
-    version = min(versions[native.LIST_GROUPS][1], LIST_WITH_TYPES)
-    answer = await answer_to(stream, Ask(native.LIST_GROUPS, version, m.ListGroupsRequest()))
+    answer = await answer_to(stream, native.ask_list(versions))
     if answer.error_code:
         raise Refused(f"answers ListGroups with error {answer.error_code}")
     listed = [
@@ -129,12 +126,8 @@ async def _groups(stream: trio.abc.Stream, versions: Versions) -> list[ListedGro
 async def _classic(stream: trio.abc.Stream, listed: list[ListedGroup]) -> dict[str, ListedGroup]:
     found = {}
     for some in _batches(group for group in listed if group.type == CLASSIC):
-        ask = Ask(native.DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=list(some)))
-        for answer in (await answer_to(stream, ask)).groups:
-            members = tuple(
-                ListedMember(each.member_id, each.client_id, each.client_host.lstrip("/"), CLASSIC)
-                for each in answer.members
-            )
+        for answer in (await answer_to(stream, native.ask_classic_members(some))).groups:
+            members = tuple(_member(each, CLASSIC) for each in answer.members)
             found[answer.group_id] = msgspec.structs.replace(
                 some[answer.group_id], state=answer.group_state, members=members, refused=answer.error_code
             )
@@ -146,16 +139,15 @@ async def _consumer(stream: trio.abc.Stream, listed: list[ListedGroup], versions
     for some in _batches(group for group in listed if group.type == CONSUMER):
         answer = await answer_to(stream, native.ask_description(some, versions))
         for group in native.descriptions(answer):
-            members = tuple(
-                ListedMember(
-                    each.member_id, each.client_id, each.client_host.lstrip("/"), CLASSIC if each.classic else CONSUMER
-                )
-                for each in group.members
-            )
+            members = tuple(_member(each, CLASSIC if each.classic else CONSUMER) for each in group.members)
             found[group.group_id] = msgspec.structs.replace(
                 some[group.group_id], state=group.state, members=members, refused=group.error_code
             )
     return found
+
+
+def _member(each: Any, speaks: str) -> ListedMember:
+    return ListedMember(each.member_id, each.client_id, each.client_host.lstrip("/"), speaks)
 
 
 def _batches(groups: Iterable[ListedGroup]) -> Iterator[dict[str, ListedGroup]]:

@@ -46,27 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _demo(words[1:])
     parser = _parser()
     options = parser.parse_args(words)
-    if options.command is None:
-        parser.print_help()
-        return BAD_SETTINGS
-    if options.command == "status":
-        return status(options.admin, once=options.once, as_json=options.json)
-    if options.command == "report":
-        return _report(options)
-    if options.command == "completions":
-        print(completions(parser, options.shell), end="")
-        return 0
-    if options.command == "check":
-        return _check(options)
-    try:
-        loaded = load(_flags(options), os.environ, options.config)
-    except BadSettings as error:
-        print(f"{DISTRIBUTION}: {error}", file=sys.stderr)
-        return BAD_SETTINGS
-    if options.print_config:
-        print(effective(loaded), end="")
-        return 0
-    return _serve(loaded)
+    match options.command:
+        case "serve":
+            return _serve(options)
+        case "check":
+            return _check(options)
+        case "status":
+            return status(options.admin, once=options.once, as_json=options.json)
+        case "report":
+            return _report(options)
+        case "completions":
+            print(completions(parser, options.shell), end="")
+            return 0
+        case _:
+            parser.print_help()
+            return BAD_SETTINGS
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {version(DISTRIBUTION)}")
     commands = parser.add_subparsers(dest="command", title="commands")
-    settings = _settings()
+    settings, for_programs = _settings(), _for_programs()
     serve = commands.add_parser(
         "serve",
         parents=[settings],
@@ -88,15 +82,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     serve.add_argument("--print-config", action="store_true", help="print what is effective and who said so, and stop")
-    checked = commands.add_parser(
+    commands.add_parser(
         "check",
-        parents=[settings],
+        parents=[settings, for_programs],
         help="would it work here? settings, ports, brokers, KIP-848",
         description="Look at the settings, the ports and the cluster, change nothing, and say what to do. "
         "Exit codes: 0 the proxy would work, 1 it would not, 2 the settings are wrong.",
     )
-    checked.add_argument("--json", action="store_true", help="for programs")
-    _add_watching(commands)
+    _add_watching(commands, for_programs)
     shell = commands.add_parser("completions", help="what the shell offers after Tab; for bash: source it")
     shell.add_argument("shell", choices=SHELLS)
     return parser
@@ -126,12 +119,19 @@ def _settings() -> argparse.ArgumentParser:
     return flags
 
 
-def _add_watching(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    watch = argparse.ArgumentParser(add_help=False)
+def _for_programs() -> argparse.ArgumentParser:
+    flags = argparse.ArgumentParser(add_help=False)
+    flags.add_argument("--json", action="store_true", help="for programs")
+    return flags
+
+
+def _add_watching(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], for_programs: argparse.ArgumentParser
+) -> None:
+    watch = argparse.ArgumentParser(add_help=False, parents=[for_programs])
     watch.add_argument(
         "--admin", metavar="HOST:PORT", default="127.0.0.1:9090", help="the admin port of the proxy (127.0.0.1:9090)"
     )
-    watch.add_argument("--json", action="store_true", help="for programs")
     shown = commands.add_parser("status", parents=[watch], help="the members of a running proxy, live")
     shown.add_argument("--once", action="store_true", help="print once and stop, on a terminal too")
     reported = commands.add_parser(
@@ -146,35 +146,19 @@ def _add_watching(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     commands.add_parser("demo", help="a rolling migration to watch; `demo --help` says more")
 
 
-def _demo(arguments: Sequence[str]) -> int:
-    if find_spec("demo") is None:
-        print(f"{DISTRIBUTION}: the demo is not installed here; run it from a source checkout", file=sys.stderr)
-        return CANNOT_START
-    code: int = import_module("demo.cli").main(arguments)
-    return code
+def _serve(options: argparse.Namespace) -> int:
+    try:
+        loaded = load(_flags(options), os.environ, options.config)
+    except BadSettings as error:
+        print(f"{DISTRIBUTION}: {error}", file=sys.stderr)
+        return BAD_SETTINGS
+    if options.print_config:
+        print(effective(loaded), end="")
+        return 0
+    return _run(loaded)
 
 
-def _flags(options: argparse.Namespace) -> dict[str, Any]:
-    ours = {"command", "config", "print_config", "json"}
-    return {path: value for path, value in vars(options).items() if path not in ours and value is not None}
-
-
-def _report(options: argparse.Namespace) -> int:
-    # As below.
-    from proxy.report import report
-
-    flags = {"upstream": options.upstream} if options.upstream is not None else {}
-    return report(options.admin, flags, options.config, as_json=options.json)
-
-
-def _check(options: argparse.Namespace) -> int:
-    # As below.
-    from proxy.checking import check
-
-    return check(_flags(options), options.config, as_json=options.json)
-
-
-def _serve(loaded: Loaded) -> int:
+def _run(loaded: Loaded) -> int:
     # Only here, so that --help and --print-config stay quick.
     import trio
 
@@ -188,6 +172,34 @@ def _serve(loaded: Loaded) -> int:
         print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
         return CANNOT_START
     return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    # As above.
+    from proxy.checking import check
+
+    return check(_flags(options), options.config, as_json=options.json)
+
+
+def _report(options: argparse.Namespace) -> int:
+    # As above.
+    from proxy.report import report
+
+    flags = {"upstream": options.upstream} if options.upstream is not None else {}
+    return report(options.admin, flags, options.config, as_json=options.json)
+
+
+def _demo(arguments: Sequence[str]) -> int:
+    if find_spec("demo") is None:
+        print(f"{DISTRIBUTION}: the demo is not installed here; run it from a source checkout", file=sys.stderr)
+        return CANNOT_START
+    code: int = import_module("demo.cli").main(arguments)
+    return code
+
+
+def _flags(options: argparse.Namespace) -> dict[str, Any]:
+    ours = {"command", "config", "print_config", "json"}
+    return {path: value for path, value in vars(options).items() if path not in ours and value is not None}
 
 
 if __name__ == "__main__":

@@ -92,7 +92,8 @@ class EpollSet:
                 if ready is not None:
                     ready(mask)
             self._in_batch = False
-            self._close_forgotten()
+            if self._forgotten:
+                self._close_forgotten()
             if self.now > turn_at:
                 await trio.lowlevel.checkpoint()
                 turn_at = trio.current_time() + TURN_SECONDS

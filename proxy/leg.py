@@ -3,29 +3,44 @@
 Reading uses one buffer that all legs share, so a leg owns memory only while it is *stuck*: its socket did not take all
 it was given. Whoever holds the leg then stops reading what would be sent there.
 
-The inside of a large frame is spliced. After one of those the next frame is likely to be as large: so only its beginning
-is read, enough to be judged by, and the rest is there to be spliced.
+The inside of a large frame is spliced, and the kernel need not wake us for every few kilobytes of it: only for a piece
+worth moving, or its end (SO_RCVLOWAT, socket(7)). After one of those the next frame is likely to be as large: so only its
+beginning is read, enough to be judged by, and the rest is there to be spliced.
 """
 
 from __future__ import annotations
 
-from socket import MSG_MORE, socket
+from socket import MSG_MORE, SO_RCVLOWAT, SOL_SOCKET, socket
 
+from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.conversation import Bytes
 from proxy.pipe import Pipe, Pipes
 
 BUFFER_BYTES = 256 * 1024
 BEGINNING_BYTES = 4 * 1024
 # Below this, copying costs less than the calls that avoid it.
 LEAST_TO_SPLICE = 64 * 1024
+# Waking for less costs a tenth more CPU when consuming; waiting for more holds back the end of a frame on slow networks.
+WORTH_WAKING_BYTES = 128 * 1024
 
 _buffer = bytearray(BUFFER_BYTES)
 _view = memoryview(_buffer)
 
 
 class Leg:
-    __slots__ = ("_pipe", "_pipes", "_reads", "_unsent", "ended", "ending", "lost", "sock", "stuck", "watched")
+    __slots__ = (
+        "_pipe",
+        "_pipes",
+        "_reads",
+        "_unsent",
+        "_wakes_at",
+        "ended",
+        "ending",
+        "lost",
+        "sock",
+        "stuck",
+        "watched",
+    )
 
     def __init__(self, sock: socket, lost: Cause, pipes: Pipes) -> None:
         self.sock = sock
@@ -39,6 +54,8 @@ class Leg:
         # It is to be told that there is no more, once all is sent.
         self.ending = False
         self._reads = BUFFER_BYTES
+        # Of how many bytes the kernel is to tell.
+        self._wakes_at = 1
         # What it has yet to take: what is in the pipe, then what is unsent.
         self._pipe: Pipe | None = None
         self._unsent = bytearray()
@@ -53,6 +70,8 @@ class Leg:
         except OSError as failure:
             raise Disconnect(self.lost, str(failure)) from failure
         self._reads = BUFFER_BYTES
+        if self._wakes_at > 1:
+            self._wake_at(1)
         return _view[:size]
 
     def send(self, data: Bytes, more: bool = False) -> None:
@@ -95,6 +114,7 @@ class Leg:
             raise Disconnect(self.lost, f"ended within a frame, {limit} bytes before its end")
         if size == limit:
             self._reads = BEGINNING_BYTES
+        self._wake_at(min(limit - size, WORTH_WAKING_BYTES) or 1)
         sink._take(pipe, size < limit)
         return size
 
@@ -105,6 +125,11 @@ class Leg:
         self._pipe = None
         self._unsent = bytearray()
         self.stuck = False
+
+    def _wake_at(self, least: int) -> None:
+        if least != self._wakes_at:
+            self._wakes_at = least
+            self.sock.setsockopt(SOL_SOCKET, SO_RCVLOWAT, least)
 
     def _take(self, pipe: Pipe, more: bool) -> None:
         try:

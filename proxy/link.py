@@ -22,9 +22,9 @@ from socket import IPPROTO_TCP, SHUT_WR, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, S
 import trio
 
 from proxy.addresses import Address
+from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.connections import Connections, Watch
-from proxy.conversation import Bytes
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import LEAST_TO_SPLICE, Leg
 from proxy.names import Target
@@ -111,22 +111,32 @@ class Link:
 
     def _client_ready(self, events: int) -> None:
         self.active_at = self._epoll_set.now
-        self._guarded(self._client_moves, events)
+        try:
+            self._client_moves(events)
+        except Exception as failure:
+            self._fail(failure)
 
     def _broker_ready(self, events: int) -> None:
         self.active_at = self._epoll_set.now
-        self._guarded(self._broker_moves, events)
+        try:
+            self._broker_moves(events)
+        except Exception as failure:
+            self._fail(failure)
 
     def _guarded(self, act: Callable[[int], None], events: int) -> None:
-        """Whatever goes wrong ends this connection and no other."""
         if self._closed:
             return
         try:
             act(events)
-        except Disconnect as end:
-            self.close(end.cause, end.detail)
-        except Exception:
-            self.close(Cause.OUR_MISTAKE, traceback.format_exc())
+        except Exception as failure:
+            self._fail(failure)
+
+    def _fail(self, failure: Exception) -> None:
+        """Whatever goes wrong ends this connection and no other."""
+        if isinstance(failure, Disconnect):
+            self.close(failure.cause, failure.detail)
+        else:
+            self.close(Cause.OUR_MISTAKE, "".join(traceback.format_exception(failure)))
 
     def _client_moves(self, events: int) -> None:
         client, broker = self._client, self._broker
@@ -134,7 +144,8 @@ class Link:
             self._send_rest(client)
         if broker is None or not client.watched & READABLE or not events & ~WRITABLE:
             return
-        if self.conversation.request_left < LEAST_TO_SPLICE:
+        conversation = self.conversation
+        if conversation.request_left < LEAST_TO_SPLICE:
             arrived = client.receive()
             if arrived is None:
                 return
@@ -142,7 +153,7 @@ class Link:
                 self._client_ended(broker)
                 return
             self._requests_arrived(broker, arrived)
-        if self.conversation.request_left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
+        if conversation.request_left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
             self._splice_request(client, broker)
 
     def _requests_arrived(self, broker: Leg, arrived: Bytes) -> None:
@@ -153,7 +164,7 @@ class Link:
             broker.send(onward, conversation.request_left > 0)
             if broker.stuck:
                 self._arm()
-        if conversation.desk is not None or conversation.answers:
+        if conversation.desk is not None or conversation.owed.due:
             self._send_ours()
         if conversation.full(self._max_pipelined):
             self._throttled = True
@@ -165,7 +176,8 @@ class Link:
         self._counts.bytes_from_clients += moved
         if broker.stuck:
             self._arm()
-        self._send_ours()
+        if self.conversation.desk is not None:
+            self._send_ours()
 
     def _broker_moves(self, events: int) -> None:
         client, broker = self._client, self._broker
@@ -177,7 +189,7 @@ class Link:
             self._send_rest(broker)
         if not broker.watched & READABLE or not events & ~WRITABLE:
             return
-        if self.conversation.answer_left < LEAST_TO_SPLICE or self._lingering:
+        if self.conversation.owed.left < LEAST_TO_SPLICE or self._lingering:
             arrived = broker.receive()
             if arrived is None:
                 return
@@ -185,7 +197,7 @@ class Link:
                 self._broker_ended(broker)
                 return
             self._answers_arrived(client, arrived)
-        if self.conversation.answer_left >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
+        if self.conversation.owed.left >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
             self._splice_answer(broker, client)
 
     def _answers_arrived(self, client: Leg, arrived: Bytes) -> None:
@@ -193,7 +205,7 @@ class Link:
         self._counts.bytes_from_brokers += len(arrived)
         onward = conversation.from_broker(arrived)
         if onward and not self._lingering:
-            client.send(onward, conversation.answer_left > 0)
+            client.send(onward, conversation.owed.left > 0)
             if client.stuck:
                 self._arm()
         if conversation.desk is not None:
@@ -203,12 +215,13 @@ class Link:
             self._arm()
 
     def _splice_answer(self, broker: Leg, client: Leg) -> None:
-        moved = broker.splice(client, self.conversation.answer_left)
-        self.conversation.answer_left -= moved
+        moved = broker.splice(client, self.conversation.owed.left)
+        self.conversation.owed.left -= moved
         self._counts.bytes_from_brokers += moved
         if client.stuck:
             self._arm()
-        self._send_ours()
+        if not self.conversation.owed.left:
+            self._send_ours()
 
     def flush(self) -> None:
         """Something was asked or answered here outside of this connection's own events."""
@@ -231,8 +244,8 @@ class Link:
             if onward:
                 self._send(broker, onward)
             onward = conversation.from_client(b"") if conversation.waiting() else b""
-        conversation.release_locals()
-        if due := conversation.take_answers():
+        conversation.owed.release_locals()
+        if due := conversation.owed.take_due():
             self._send(self._client, due)
 
     def _send(self, leg: Leg, data: Bytes) -> None:

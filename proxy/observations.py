@@ -1,8 +1,8 @@
 """What can be seen of the translation, as it happens: the host says it once, and traces, metrics and pages listen.
 
 An observer is a function that takes one of these and returns at once; it may not raise. Times are nanoseconds of the
-wall clock. `number` is the host's own number of a client's request (a `Transition` that it caused bears it in `request`)
-and `serial` that of a heartbeat sent upstream.
+wall clock. `number` is the host's own number of a client's request; what it caused, a `Transition` or a heartbeat, bears it
+in `request` (below zero there: one member of many in a LeaveGroup). `serial` is that of a heartbeat sent upstream.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RequestAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class HeartbeatSent(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A ConsumerGroupHeartbeat upstream. `request`: the client's request that made it due at once, where one did."""
+    """A ConsumerGroupHeartbeat upstream. `request`: the client's request in whose step it was sent, where one was."""
 
     serial: int
     at_ns: int

@@ -37,7 +37,6 @@ from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.doors import CannotListen, Door
 from proxy.epoll_set import EpollSet
-from proxy.exporting import CannotExport, Exporting
 from proxy.group_metrics import GroupMetrics
 from proxy.groups.clock import Clock
 from proxy.groups.host import Host
@@ -54,8 +53,9 @@ from proxy.scout import Scout
 from proxy.settings import Settings
 from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
 from proxy.tls_link import TlsLink
-from proxy.trace_metrics import TraceMetrics
-from proxy.traces import Traces
+from proxy.tracing.exporting import CannotExport, Exporting
+from proxy.tracing.metrics import TraceMetrics
+from proxy.tracing.traces import Traces
 from proxy.wire import Wire, api_name
 
 
@@ -89,7 +89,7 @@ class Proxy:
             self.exporting = Exporting(settings.traces, instance, version("kip848-proxy"))
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
-        self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.open_line)
+        self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.requests.open_line)
         self.names = Names()
         self.scout = Scout(self.directory, self.wire, self._dial_stream, log)
         self.client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None

@@ -85,7 +85,7 @@ class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
 class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     """How classic members are translated. docs/defaults.md says how the defaults were chosen."""
 
-    # A JoinGroup waits at most this long for the whole assignment.
+    # A JoinGroup waits at most this long for the whole assignment; of a client that holds nothing, 12 s for anything.
     park_ms: Annotated[int, Meta(ge=0, le=20_000)] = 3_000
     # New partitions wait this long for company before a client is asked to rejoin for them.
     company_ms: Annotated[int, Meta(ge=0)] = 300

@@ -190,8 +190,8 @@ class TlsLink:
             if onward:
                 await self._tell_broker(broker, onward)
             onward = conversation.from_client(b"") if conversation.waiting() else b""
-        conversation.release_locals()
-        if due := conversation.take_answers():
+        conversation.owed.release_locals()
+        if due := conversation.owed.take_due():
             await self._tell_client(due)
 
     async def _tell_broker(self, broker: trio.abc.Stream, data: bytes | bytearray | memoryview) -> None:

@@ -27,8 +27,9 @@ from kafka_protocol import (
 )
 from kafka_protocol import messages as m
 from proxy.addresses import Directory
+from proxy.answers import LENGTH, Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.conversation import LENGTH, Bytes, Treatment
+from proxy.conversation import Treatment
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 1, 2, 3, 10
 SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 17, 18, 36
@@ -151,8 +152,6 @@ class Wire:
     # -------------------------------------------------------------------------------------------------- rewriting
 
     def _rewritten(self, key: int, version: int, answer: Bytes) -> Bytes:
-        if key == SASL_AUTHENTICATE:
-            return answer
         if key == METADATA:
             return self._rewrite_metadata(version, answer)
         if key == FIND_COORDINATOR:

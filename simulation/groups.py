@@ -26,7 +26,7 @@ from translation.group import (
     native_waits_until,
 )
 from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
-from translation.member import Contract
+from translation.member import Member
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.transition import Transition
@@ -49,8 +49,9 @@ class Groups:
         self._groups: dict[str, Group] = {}
         self._wakes: dict[str, int] = {}
 
-    def changed(self, transition: Transition, contract: Contract) -> None:
-        self._tell(transition.group_id, MemberChanged(transition=transition, contract=contract))
+    def changed(self, transition: Transition, member: Member) -> None:
+        fact = MemberChanged(transition=transition, contract=member.contract, hears_at=member.hears_at)
+        self._tell(transition.group_id, fact)
 
     def assignor(self, group_id: str) -> str | None:
         group = self._groups.get(group_id)

@@ -23,7 +23,7 @@ from translation import actions as do
 from translation import events as ev
 from translation.adopting import still_valid
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
-from translation.member import Contract, Member
+from translation.member import Member
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
 from translation.step import step
@@ -241,7 +241,7 @@ class Proxy:
             case do.RecordTransition():
                 self.on_transition(order.transition)
                 member = self.members.get(key)
-                self.groups.changed(order.transition, member.contract if member else Contract())
+                self.groups.changed(order.transition, member or Member(group_id=key[0]))
             case do.ForwardJoin():
                 raise Broken("Translatable", f"{key} is handed to the broker: {order.reason}")
             case _:

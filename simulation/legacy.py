@@ -80,9 +80,11 @@ class LegacyClient:
         self.refusals: list[tuple[str, Error]] = []
         self.joins = 0
         self.resubscribed = False
-        self.was_torn = False
-        self.moved_at = -style.session_timeout_ms
-        self._was_lost = False
+        self._was_missed = False
+        # When each proxy that it has left heard of it last.
+        self._departures: list[int] = []
+        self._moved_at = -style.session_timeout_ms
+        self._came_back = False
         self._answered_at = 0
         self._clock, self._chance, self._upstream, self._ledger = clock, chance, upstream, ledger
         self._sockets = Sockets(clock, chance, upstream.weather, find_proxy, style)
@@ -101,9 +103,10 @@ class LegacyClient:
 
     @property
     def excused(self) -> bool:
-        """It may be thrown out: a callback that takes longer than its rebalance timeout; one that changed proxies, and
-        was cut off while the one it had left still waited for it, or came back to that one before it was missed."""
-        return self.was_torn or self._was_lost or self.style.revoke_ms >= self.style.rebalance_timeout_ms
+        """It may be thrown out, as any coordinator would: its callback takes longer than its rebalance timeout, or it was
+        silent when its session ended. Proxies share nothing, so the one that it left counts a session of its own, from the
+        last word it heard; if nobody speaks for the client when that ends, it is given up."""
+        return self._was_missed or self.style.revoke_ms >= self.style.rebalance_timeout_ms
 
     # ----------------------------------------------------------------------------------------------------------- verbs
 
@@ -142,9 +145,12 @@ class LegacyClient:
         self._sockets.cut()
 
     def changes_proxy(self) -> None:
-        now, session_ms = self._clock.now, self.style.session_timeout_ms
-        self.was_torn |= now - self.moved_at < session_ms
-        self.moved_at = now
+        """Who comes back to one before it was missed there (half a session at most) may name a generation that only the
+        other has told it: until it joins again, that is as good as none."""
+        now = self._clock.now
+        self._came_back |= now - self._moved_at < self.style.session_timeout_ms // 2
+        self._moved_at = now
+        self._departures.append(self._answered_at)
         self.loses_its_sockets()
 
     def revokes_within(self, ms: int) -> None:
@@ -196,6 +202,7 @@ class LegacyClient:
             if answer.member_id == self.member_id:
                 rises(f"generation of {self.name}", self.generation, answer.generation)
             self.member_id, self.generation = answer.member_id, answer.generation
+            self._came_back = False
             self._sync(life)
 
     def _sync(self, life: int) -> None:
@@ -294,7 +301,7 @@ class LegacyClient:
             self._ledger.commit_acknowledged(held)
         elif error not in LOOK_AGAIN:
             self.refusals.append(("OffsetCommit", error))
-            is_honest = life == self._round and self.stands and self.stable and not self.was_torn
+            is_honest = life == self._round and self.stands and self.stable and not self._came_back
             if is_honest and error is not Error.REBALANCE_IN_PROGRESS:
                 raise Broken("HonestGeneration", f"{self.name} commits what it holds and hears {error.name}")
 
@@ -372,6 +379,7 @@ class LegacyClient:
 
     def _note_silence(self) -> None:
         now, session_ms = self._clock.now, self.style.session_timeout_ms
-        if now - self._answered_at > session_ms // 2 and self._answered_at - self.moved_at < session_ms:
-            self._was_lost = True
+        ends = [left_at + session_ms for left_at in self._departures]
+        self._was_missed |= any(self._answered_at < end <= now for end in ends)
+        self._departures = [end - session_ms for end in ends if end > now]
         self._answered_at = now

@@ -97,11 +97,17 @@ def _standing_after(member: Member, sent: GroupHeartbeat, now: int) -> Standing:
 
 
 def _let_go_unseen(turn: Turn, before: Member, sent: GroupHeartbeat) -> None:
-    """Partitions taken back that the client never heard of. The coordinator waits for a word that they are free."""
+    """Partitions taken back that the client never heard of here. The coordinator waits for a word that they are free.
+
+    Between JoinGroup and SyncGroup that word is not ours: a client that went to another proxy meanwhile was told of them
+    there. It holds them until it syncs here (syncing.py), or joins again.
+    """
     member = turn.member
     taken = before.assigned - member.assigned
     unsaid = taken if sent.owned is None else taken & frozenset(sent.owned)
-    if unsaid and not member.losses and not member.is_silent(turn.now):
+    if unsaid and member.is_to_sync:
+        turn.becomes(owned=member.owned | unsaid)
+    elif unsaid and not member.losses and not member.is_silent(turn.now):
         turn.becomes(standing=Standing.ACKNOWLEDGING)
 
 

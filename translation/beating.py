@@ -23,8 +23,6 @@ from translation.waiting import answer_held
 
 # One odd beat changes the rhythm by no more than this, either way.
 SHORTEST_STEP, LONGEST_STEP = 0.8, 1.25
-# What all libraries beat at unless told otherwise.
-USUAL_RHYTHM_MS = 3_000
 # As many times in a row one may come late for reasons of its own.
 STRIKES = 2
 # A hold that was shorter than this part of the rhythm (something interrupted it) proves nothing.
@@ -68,7 +66,7 @@ def _hold(turn: Turn, beat: HeartbeatRequested, hold_ms: int) -> None:
 def _learn(turn: Turn) -> None:
     """From the time since the last beat of this generation: the rhythm, or whether the client stands being held."""
     member = turn.member
-    rhythm_ms, held_ms = _rhythm_ms(member), member.held_ms
+    rhythm_ms, held_ms = member.rhythm_ms, member.held_ms
     if member.beat_seen_at is not None:
         gap_ms = turn.now - member.beat_seen_at
         if held_ms >= PROVING_PART * rhythm_ms:
@@ -77,10 +75,6 @@ def _learn(turn: Turn) -> None:
         if held_ms == 0 or not turn.member.late_after_hold:
             turn.becomes(beat_ms=_near(gap_ms, rhythm_ms) if member.beat_ms else gap_ms)
     turn.becomes(beat_seen_at=turn.now, held_ms=0)
-
-
-def _rhythm_ms(member: Member) -> int:
-    return member.beat_ms or min(USUAL_RHYTHM_MS, member.contract.session_timeout_ms // 3)
 
 
 def _near(gap_ms: int, rhythm_ms: int) -> int:
@@ -92,7 +86,7 @@ def _hold_ms(member: Member) -> int:
     by_session_ms = member.contract.session_timeout_ms * rules.hold_session_part
     if max(member.late_after_hold, member.hurt_by_holds) >= STRIKES:
         return 0
-    return int(min(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms))
+    return int(min(member.rhythm_ms * rules.hold_beat_part, by_session_ms))
 
 
 def hold_hurt(turn: Turn) -> None:

@@ -73,7 +73,6 @@ def _put(turn: Turn, commit: Commit) -> None:
 
 def _drop(turn: Turn, request: int) -> None:
     turn.becomes(commits=tuple(c for c in turn.member.commits if c.request != request))
-    _send_in_order(turn)
 
 
 def _under_way(turn: Turn, request: int) -> Commit | None:
@@ -86,6 +85,7 @@ def commit_answered(turn: Turn, answered: CommitAnswered) -> None:
     if commit and answered.error_code in STALE and turn.member.phase is not Phase.ABSENT:
         return _try_again(turn, commit)
     _drop(turn, answered.request)
+    _send_in_order(turn)
     return turn.order(AnswerCommit(answered.request, _told(answered.error_code)))
 
 
@@ -97,7 +97,8 @@ def _told(code: int) -> int | None:
 def _try_again(turn: Turn, commit: Commit) -> None:
     member = turn.member
     if commit.attempts >= member.rules.commit_attempts or not _holds(member, commit.partitions or ()):
-        return _give_up(turn, commit)
+        _give_up(turn, commit)
+        return _send_in_order(turn)
     if commit.epoch != member.epoch:
         _send(turn, commit)
         return _send_in_order(turn)
@@ -118,4 +119,5 @@ def send_waiting(turn: Turn) -> None:
 
 def commit_lost(turn: Turn, lost: CommitLost) -> None:
     _drop(turn, lost.request)
+    _send_in_order(turn)
     turn.order(AnswerCommit(lost.request, e.NOT_COORDINATOR))

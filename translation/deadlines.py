@@ -53,7 +53,8 @@ def _plan(turn: Turn, member: Member) -> None:
     if member.rejoin_at is None or (member.losses and not turn.before.losses):
         wait_ms = member.rules.plan_ms if member.losses else member.rules.company_ms
         turn.becomes(rejoin_at=turn.now + wait_ms)
-        if member.losses and wait_ms:
+        if wait_ms:
+            # It says when to give up, and whether there is anything more to take.
             turn.order(DescribeGroup())
     rejoin_at = turn.member.rejoin_at
     if rejoin_at is not None and turn.now >= rejoin_at:

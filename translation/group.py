@@ -17,7 +17,7 @@ import msgspec
 from translation.assignors import agreed
 from translation.events import WorldEvent
 from translation.heartbeat import TopicPartition
-from translation.member import NOTHING, Contract, Partitions
+from translation.member import NEVER, NOTHING, Contract, Partitions
 from translation.rules import Pacing
 from translation.transition import Transition
 
@@ -29,10 +29,11 @@ class GroupFact(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaul
 
 
 class MemberChanged(GroupFact, frozen=True, kw_only=True):
-    """A member here has moved. `contract` is what it says of itself since."""
+    """A member here has moved. `contract` is what it says of itself since, `hears_at` when its client can be told."""
 
     transition: Transition
     contract: Contract = Contract()
+    hears_at: int = NEVER
 
 
 class NativeBeat(GroupFact, frozen=True, kw_only=True):
@@ -100,7 +101,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     local: bool = False
     passing: bool = False
     beat_at: int | None = None  # a direct native member: when it was last seen to have beaten
-    losses: Partitions = NOTHING  # a local one: what its client must give up
+    hears_at: int = NEVER  # a local one: its client hears of a rebalance then, if told before
+    losses: Partitions = NOTHING  # what its client must give up
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
     offers: tuple[str, ...] = ()  # the assignors it could vote for
     vote: str | None = None

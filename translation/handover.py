@@ -1,17 +1,27 @@
 """When can partitions change hands? Nothing is gained when a member lets go before the receiver can take.
 
-Who will receive is in the targets of a description. A receiver behind this proxy is there at once, and so is a native
-one that passes through and is paced. A direct native member takes at its next beat: so the client is asked to give up
-just before one of the receivers' beats, whichever leaves the partitions with nobody for the least time in all.
+Who will receive is in the targets of a description. A receiver behind this proxy is told once all that it gets is free,
+so those who give are asked at one time, when the last of them can hear it: each earlier one would only let its
+partitions lie. A native one that passes through is paced, and takes at once. A direct native member takes at its next
+beat: so the clients are asked just before one of the receivers' beats, whichever leaves partitions with nobody for the
+least time in all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from translation.events import HandOverPlanned
 from translation.group import Described, Group, Known
 from translation.heartbeat import TopicPartition
+
+
+class Gift(NamedTuple):
+    """A partition that is to change hands."""
+
+    hears_at: int  # its giver's client, at the earliest
+    receiver: str | None
 
 
 def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, HandOverPlanned]]:
@@ -21,42 +31,72 @@ def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, H
     What a member has been told to give up is no longer assigned to it, though its client has it still: we know that of
     our own (losses). What another has not been told yet is in the description: assigned, and not in its target.
     """
+    if not any(group.members[name].losses for name in group.locals):
+        return
     receivers = {tp: member.member_id for member in described.members for tp in member.target}
-    waits = [group.members.get(receivers.get(tp, "")) for tp in sorted(_given(group, described))]
-    at = best_time(group, waits, len(_idle(group, described)), now)
-    return ((name, HandOverPlanned(at=at)) for name in group.locals if group.members[name].losses)
+    givers = _givers(group, described)
+    gifts = [Gift(group.members[givers[tp]].hears_at, receivers.get(tp)) for tp in sorted(givers)]
+    at = best_time(group, gifts, len(_idle(group, described)), now)
+    yield from ((name, HandOverPlanned(at=at)) for name in group.locals if group.members[name].losses)
 
 
-def _given(group: Group, described: Described) -> set[TopicPartition]:
-    """All that the clients here have or will have to give up."""
-    here = [member for member in described.members if member.member_id in group.locals]
-    return _losses(group).union(*(set(member.assigned) - set(member.target) for member in here))
-
-
-def _losses(group: Group) -> set[TopicPartition]:
-    return set().union(*(group.members[name].losses for name in group.locals))
+def _givers(group: Group, described: Described) -> dict[TopicPartition, str]:
+    """All that the clients here have or will have to give up, and who of them has it."""
+    here = frozenset(group.locals)
+    changing = [m for m in described.members if m.member_id in here and m.assigned != m.target]
+    untold = {tp: member.member_id for member in changing for tp in set(member.assigned) - set(member.target)}
+    return untold | {tp: name for name in group.locals for tp in group.members[name].losses}
 
 
 def _idle(group: Group, described: Described) -> set[TopicPartition]:
     """Partitions that nobody consumes until those clients rejoin: granted and not told, or meant for them and held by
     nobody."""
-    held = _losses(group).union(*(member.assigned for member in described.members))
     asked = {name for name in group.locals if group.members[name].losses}
+    losses = set[TopicPartition]().union(*(group.members[name].losses for name in asked))
+    held = losses.union(*(member.assigned for member in described.members))
     free = [set(member.target) - held for member in described.members if member.member_id in asked]
     return set[TopicPartition]().union(*free, *(group.members[name].gains for name in asked))
 
 
-def best_time(group: Group, receivers: Iterable[Known | None], idle: int, now: int) -> int:
-    """Nobody to wait for: now. Else now, or a margin before some receiver's beat, whichever costs least: what is given up
-    lies idle until its receiver's beat, and what lies idle already does so until then."""
-    slow = [r.beat_at for r in receivers if r is not None and not r.local and not r.passing and r.beat_at is not None]
+def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:
+    """Now, or when the last of the givers hears, or a margin before some receiver's beat after either, whichever costs
+    least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then."""
     margin_ms = group.pacing.margin_ms
+    starts = {now, max((now, *(gift.hears_at for gift in gifts)))}
+    beats = set(_slow_beats(group, gifts))
+    moments = starts | {_next_beat(group, beat, start + margin_ms) - margin_ms for beat in beats for start in starts}
+    return min(moments, key=lambda at: (_idle_ms(group, gifts, at) + idle * (at - now), at))
 
-    def cost(at: int) -> int:
-        return sum(_next_beat(group, beat_at, at + margin_ms) - at for beat_at in slow) + idle * (at - now)
 
-    moments = {now, *(_next_beat(group, beat_at, now + margin_ms) - margin_ms for beat_at in slow)}
-    return min(moments, key=lambda at: (cost(at), at))
+def _slow_beats(group: Group, gifts: Sequence[Gift]) -> Iterator[int]:
+    for gift in gifts:
+        receiver = group.members.get(gift.receiver or "")
+        if receiver is not None and _is_slow(receiver) and receiver.beat_at is not None:
+            yield receiver.beat_at
+
+
+def _is_slow(receiver: Known) -> bool:
+    return not receiver.local and not receiver.passing
+
+
+def _idle_ms(group: Group, gifts: Sequence[Gift], at: int) -> int:
+    """How long, in all, these partitions have nobody when their givers are asked at `at`."""
+    whole: dict[str | None, int] = {}
+    for gift in gifts:
+        whole[gift.receiver] = max(whole.get(gift.receiver, at), gift.hears_at)
+    return sum(_taken_at(group, gift, at, whole[gift.receiver]) - max(at, gift.hears_at) for gift in gifts)
+
+
+def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
+    given_at = max(at, gift.hears_at)
+    receiver = group.members.get(gift.receiver or "")
+    if receiver is None or receiver.passing:
+        return given_at
+    if receiver.local:
+        return whole_at
+    return (
+        given_at if receiver.beat_at is None else _next_beat(group, receiver.beat_at, given_at + group.pacing.margin_ms)
+    )
 
 
 def _next_beat(group: Group, beat_at: int, from_: int) -> int:

@@ -10,6 +10,8 @@ from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Memb
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
+SAY_ALL_MS = 45_000
+
 
 def send_when_due(turn: Turn) -> None:
     """One in flight at a time: whatever becomes due meanwhile waits for its answer."""
@@ -50,9 +52,15 @@ def next_heartbeat(member: Member, now: int) -> GroupHeartbeat:
         return _heartbeat(member, member.unseat.member_id, member.unseat.epoch)
     if member.standing is Standing.JOINING:
         return _full(member, JOIN_EPOCH, owned=NOTHING)
-    if member.standing is Standing.ACKNOWLEDGING or (member.lost and not member.is_stranger):
+    if member.standing is Standing.ACKNOWLEDGING or (_is_to_say_all(member, now) and not member.is_stranger):
         return _full(member, member.epoch, held(member, now))
     return _heartbeat(member, member.member_id, member.epoch, _unheard_vote(member))
+
+
+def _is_to_say_all(member: Member, now: int) -> bool:
+    """After a lost answer; and once in a while, for an assignment is told once, to whoever asks. If another proxy still asks
+    for this member, or did until a moment ago, we would never hear of it."""
+    return member.lost or (now // SAY_ALL_MS > member.beaten_at // SAY_ALL_MS and not member.is_silent(now))
 
 
 def held(member: Member, now: int) -> Partitions:

@@ -49,10 +49,14 @@ def registered_member_found(turn: Turn, event: RegisteredMemberFound) -> None:
 
 
 def target_learned(turn: Turn, event: TargetLearned) -> None:
-    """Whole means: the group's epoch has been computed, is this member's, and its target is what is assigned."""
-    epochs = {event.group_epoch, event.assignment_epoch, event.member_epoch, turn.member.epoch}
-    settled = len(epochs) == 1 and frozenset(event.target) == turn.member.assigned
-    turn.becomes(settled=settled, blind=False)
+    """Whole means: the group's epoch has been computed, is this member's, and its target is what is assigned. New partitions
+    then wait for no more company. Where the group's next epoch is yet to be computed, what is idle need not wait for it."""
+    member = turn.member
+    has_target = event.assignment_epoch == event.member_epoch == member.epoch and set(event.target) == member.assigned
+    is_last = event.group_epoch == event.assignment_epoch
+    turn.becomes(settled=has_target and (is_last or member.is_idle), blind=False)
+    if turn.member.settled and member.rejoin_at is not None and not member.losses:
+        turn.becomes(rejoin_at=turn.now)
     hear_of_oneself(turn, event)
 
 

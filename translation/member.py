@@ -21,6 +21,8 @@ from translation.states import Phase, Standing
 
 Partitions = frozenset[TopicPartition]
 NOTHING: Partitions = frozenset()
+# What all libraries beat at unless told otherwise.
+USUAL_RHYTHM_MS = 3_000
 # Longer ago than any session.
 NEVER = -(2**62)
 # A silent client's member beats so much more rarely: enough for a coordinator's session, which is nine intervals.
@@ -140,6 +142,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return frozenset(tp for tp in self.assigned if self.names.get(tp.topic_id))
 
     @property
+    def is_idle(self) -> bool:
+        """The client holds nothing, and something is there for it."""
+        return bool(self.grantable) and not self.owned
+
+    @property
     def losses(self) -> Partitions:
         return self.owned - self.assigned
 
@@ -158,6 +165,18 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked:
             return None
         return self.heard_at + self.contract.session_timeout_ms
+
+    @property
+    def rhythm_ms(self) -> int:
+        """How often the client beats, as far as it is known."""
+        return self.beat_ms or min(USUAL_RHYTHM_MS, self.contract.session_timeout_ms // 3)
+
+    @property
+    def hears_at(self) -> int:
+        """When the client can hear of a rebalance: in the answer to the Heartbeat that is held, else in that to its next."""
+        if self.held or self.asked:
+            return NEVER
+        return (self.heard_at if self.beat_seen_at is None else self.beat_seen_at) + self.rhythm_ms
 
     @property
     def fade_ms(self) -> int:
@@ -214,6 +233,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return max(ends_at - self.fade_ms, self.heard_at + self.fade_ms)
 
     @property
+    def is_to_sync(self) -> bool:
+        """Its JoinGroup is answered, and what it may hold is for SyncGroup to tell."""
+        return self.phase is Phase.COMPLETING_REBALANCE and self.parked is None
+
+    @property
     def is_waited_for(self) -> bool:
         """A parked JoinGroup cannot be answered yet: the coordinator has not said what there is to say."""
         return self.standing in (Standing.JOINING, Standing.ACKNOWLEDGING)
@@ -228,18 +252,26 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         much sooner, where the client has let go of everything and what it may have lies idle meanwhile."""
         if self.parked is None or self.is_waited_for or self.unnamed:
             return None
-        if self.grantable and not self.owned:
+        if self.is_idle:
             return max(self.changed_at, self.parked.until - self.rules.park_ms) + self.rules.idle_ms
         return self.changed_at + self.rules.calm_ms if self.blind else None
 
     @property
+    def answer_by(self) -> int | None:
+        """When the parked JoinGroup is answered at the latest. Whose client holds nothing does better to wait than to hear of
+        its partitions with its first beat (some of them: `calm_at`)."""
+        if self.parked is None:
+            return None
+        can_tell = not self.is_waited_for and (self.owned or self.blind)
+        return self.parked.until if can_tell else self.parked.word_by
+
+    @property
     def wake_at(self) -> int | None:
         """When `step` must be told DeadlinePassed, if nothing else happens before. None: never."""
-        join = (self.parked.word_by if self.is_waited_for else self.parked.until) if self.parked else None
         held = self.held.until if self.held else None
         beat = None if self.in_flight else self.heartbeat_at
         farewell = self.farewell_at or self.farewell_begins_at
-        times = (join, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at)
+        times = (self.answer_by, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at)
         return min((t for t in times if t is not None), default=None)
 
     @property

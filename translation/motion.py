@@ -91,6 +91,7 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         name,
         epoch=transition.epoch,
         local=True,
+        hears_at=changed.hears_at,
         losses=owned - assigned,
         gains=assigned - owned,
         offers=changed.contract.offers if changed.contract.assignor else (),
@@ -182,15 +183,18 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
 
 
 def _awaited(group: Group, described: Described) -> Iterable[str]:
-    """Members here for whom a heartbeat would bring something: a newer epoch, or partitions that have become free. And one
-    of them, whichever, where a target has yet to be computed: that takes somebody's heartbeat."""
+    """Members here for whom a heartbeat would bring something: a word that they must give up, or partitions that have become
+    free. And one of them, whichever, where a target has yet to be computed: that takes somebody's heartbeat. An epoch that
+    moves nothing can wait for a member's own beat."""
     if described.group_epoch > described.assignment_epoch:
         yield from group.locals[:1]
+    here = frozenset(group.locals)
     taken = {tp for member in described.members for tp in member.assigned}
     for member in described.members:
-        if member.member_id in group.locals:
-            missing = set(member.target) - set(member.assigned)
-            if member.epoch < described.assignment_epoch or missing - taken:
+        if member.member_id in here and member.target != member.assigned:
+            target, assigned = set(member.target), set(member.assigned)
+            is_behind = member.epoch < described.assignment_epoch
+            if (is_behind and assigned - target) or target - assigned - taken:
                 yield member.member_id
 
 

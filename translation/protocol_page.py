@@ -17,7 +17,7 @@ One legacy client, one native member. This page is printed from the tables in `t
 | the client says | upstream | the client hears |
 |---|---|---|
 | JoinGroup without a member id (v4+, not static) | nothing | MEMBER_ID_REQUIRED and an id; nothing is kept |
-| JoinGroup, first | ConsumerGroupHeartbeat at epoch 0 | when the assignment is whole or the park limit has passed: generation = epoch, no leader, no members |
+| JoinGroup, first | ConsumerGroupHeartbeat at epoch 0 | when the assignment is whole, or the park limit has passed (12 s where the client would be told nothing): generation = epoch, no leader, no members |
 | JoinGroup, again | a full heartbeat with the partitions the client still owns | the same; at once if it must let go of more, or nothing has moved |
 | JoinGroup with an unknown id that claims partitions | nothing | UNKNOWN_MEMBER_ID |
 | SyncGroup | nothing | the partitions assigned now, at its own embedded version; REBALANCE_IN_PROGRESS in prepare-rebalance |

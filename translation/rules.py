@@ -8,9 +8,10 @@ import msgspec
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """How one group is translated. Every member carries the rules of its group, so `step` needs no other argument."""
 
-    # JoinGroup waits this long for a whole assignment. Far below the shortest read timeout (sarama, 30 s).
+    # JoinGroup of a client that holds something waits this long for a whole assignment.
     park_ms: int = 3000
-    # And this long for the coordinator's first word. Clients give up later than that, all of them.
+    # And this long for the coordinator's first word, or for the first partitions. Clients give up later than that, all of
+    # them (sarama, the first, reads for 30 s).
     word_ms: int = 12_000
     # Between two looks at the coordinator while the group moves.
     poll_ms: int = 100

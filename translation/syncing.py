@@ -9,8 +9,9 @@ from translation import errors as e
 from translation.actions import AnswerSync, Remember
 from translation.embedded import write_assignment
 from translation.events import SyncRequested
+from translation.heartbeats import hurry
 from translation.member import Member, Partitions
-from translation.states import Phase
+from translation.states import Phase, Standing
 from translation.turn import Turn
 
 
@@ -42,13 +43,22 @@ def _tell(turn: Turn, sync: SyncRequested) -> None:
     told = member.grantable
     assignment = write_assignment(named(member, told), contract.subscription_version)
     turn.order(AnswerSync(sync.request, assignment=assignment, protocol_name=contract.protocol_name))
-    turn.becomes(told=told, owned=member.owned | told, rejoin_at=None)
+    turn.becomes(told=told, owned=_held_without(member) | told, rejoin_at=None)
+    foregone = member.owned - turn.member.owned
     if turn.member.losses:
         rebalance_by = turn.now + contract.rebalance_timeout_ms
         turn.becomes(phase=Phase.PREPARE_REBALANCE, asked=True, rebalance_by=rebalance_by)
     else:
         turn.becomes(phase=Phase.STABLE, rebalance_by=None)
+        if foregone:
+            turn.becomes(standing=Standing.ACKNOWLEDGING)
+            hurry(turn)
     turn.order(Remember(turn.member.journal_entry))
+
+
+def _held_without(member: Member) -> Partitions:
+    """What it holds whatever it is told now: its claims. Who syncs here has not been told anything elsewhere since."""
+    return member.told if member.is_to_sync else member.owned
 
 
 def named(member: Member, partitions: Partitions) -> frozenset[tuple[str, int]]:

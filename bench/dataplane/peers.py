@@ -75,6 +75,15 @@ def _our_tls(tls: Tls) -> str:
 
 
 @contextlib.contextmanager
+def smallest(upstream: str, folder: Path) -> Iterator[Peer]:
+    """The bound for forwarders in Python."""
+    [port] = free_ports(1)
+    command = [sys.executable, "-m", "bench.dataplane.smallest", str(port), upstream]
+    with _running(command, port, folder) as pid:
+        yield Peer("smallest in Python", "127.0.0.1", port, f"127.0.0.1:{port}", pid, rewrites=False)
+
+
+@contextlib.contextmanager
 def haproxy(upstream: str, folder: Path) -> Iterator[Peer | None]:
     """A TCP proxy, as the yardstick for moving bytes only."""
     binary = shutil.which("haproxy")

@@ -1,4 +1,5 @@
-"""python -m bench.dataplane.run [--rounds N] [--only WORD …] [--upstream H:P] [--peer NAME=H:P@PID …] [--markdown]
+"""python -m bench.dataplane.run [--rounds N] [--only WORD …] [--upstream H:P] [--peer NAME=H:P@PID …] [--smallest]
+    [--ours-alone] [--markdown]
 
 Rounds are interleaved (every peer takes its turn in every round, another one first each time) after one that does not
 count, in which JVMs warm up. Medians are shown: absolute figures are this machine's on that day, ratios to direct and CPU
@@ -63,6 +64,7 @@ def _options() -> argparse.Namespace:
         "--peer", action="append", default=[], metavar="NAME=HOST:PORT@PID", help="measure this one before it too"
     )
     parser.add_argument("--ours-alone", action="store_true", help="direct and this proxy only")
+    parser.add_argument("--smallest", action="store_true", help="also the least that a forwarder in Python can do")
     parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
     if options.peer and not options.upstream:
@@ -75,6 +77,8 @@ def start_peers(stack: contextlib.ExitStack, upstream: str, folder: Path, option
     if not options.ours_alone:
         found.append(stack.enter_context(peers.haproxy(upstream, folder)))
         found.append(stack.enter_context(peers.kroxylicious(upstream, folder)))
+    if options.smallest:
+        found.append(stack.enter_context(peers.smallest(upstream, folder)))
     found += [peers.given(words) for words in options.peer]
     found.append(stack.enter_context(peers.ours(upstream, folder)))
     return [peer for peer in found if peer is not None]

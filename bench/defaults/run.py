@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from bench.defaults.reasons import NOT_SWEPT, WHY
 from bench.defaults.scenarios import SCENARIOS, Scenario
 from translation.rules import Pacing, Rules
 
@@ -49,7 +50,7 @@ def sweep(setting: str, values: tuple[float, ...], moments: int) -> str:
     default = getattr(Rules() if setting in Rules.__struct_fields__ else Pacing(), setting)
     columns = [*values] if default in values else sorted((*values, default))
     head = " | ".join(f"**{value:g}**" if value == default else f"{value:g}" for value in columns)
-    lines = [f"## {setting}", "", f"| | {head} |", "|---|" + "---|" * len(columns)]
+    lines = [f"## {setting}", "", WHY[setting], "", f"| | {head} |", "|---|" + "---|" * len(columns)]
     for name, scenario in SCENARIOS.items():
         cells = [_cell(measure(scenario, *_with(setting, value), moments)) for value in columns]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
@@ -86,7 +87,8 @@ def main() -> None:
     if asked.only:
         print(sweep(asked.only, SWEEPS[asked.only], asked.moments))
         return
-    DOCUMENT.write_text("\n".join([HEAD, *(sweep(name, values, asked.moments) for name, values in SWEEPS.items())]))
+    tables = (sweep(name, values, asked.moments) for name, values in SWEEPS.items())
+    DOCUMENT.write_text("\n".join([HEAD, *tables, NOT_SWEPT]))
 
 
 if __name__ == "__main__":

@@ -62,6 +62,17 @@ def three_join(style: dict[str, Any], natives: int = 0) -> Scenario:
     return play
 
 
+def one_leaves(style: dict[str, Any], natives: int = 0) -> Scenario:
+    """For good: nobody comes in its place."""
+
+    def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
+        story = at_rest(rules, pacing, seed, style, 3, natives)
+        story.world.legacy["legacy0"].stops()
+        return story
+
+    return play
+
+
 def rolling(style: dict[str, Any], natives: int = 0) -> Scenario:
     """Each member stops, and a replacement starts a moment later; the next a few seconds after that."""
 
@@ -83,6 +94,8 @@ SCENARIOS: dict[str, Scenario] = {
     "three join, eager": three_join(EAGER),
     "three join, cooperative": three_join(COOPERATIVE),
     "one joins, with 2 natives": one_joins(EAGER, natives=2),
+    "one leaves for good, eager": one_leaves(EAGER),
+    "one leaves for good, cooperative": one_leaves(COOPERATIVE),
     "rolling restart, eager": rolling(EAGER),
     "rolling restart, cooperative": rolling(COOPERATIVE),
     "rolling restart, with 2 natives": rolling(EAGER, natives=2),

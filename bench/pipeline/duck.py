@@ -1,4 +1,7 @@
-"""The same job in DuckDB: facts, phases, ownership and the sweep line, from the same lines to the same Parquet."""
+"""The same job in DuckDB: the same tables with the same rows, from the same lines to the same Parquet.
+
+It has no rejects: a line that cannot be read would end it. How an audit says what it has found is Spark's alone.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,28 @@ SPAN = (
     f" attributes {ATTRIBUTES}, status STRUCT(message VARCHAR))"
 )
 RESOURCES = f"STRUCT(resource STRUCT(attributes {ATTRIBUTES}), scopeSpans STRUCT(spans {SPAN}[])[])[]"
-HOME = 'PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id'
+TABLES = (
+    *("transitions", "requests", "member_phases", "ownership"),
+    *("rebalances", "group_changes", "audits", "readiness"),
+)
+OF_REQUESTS = (
+    *schema.IDENTITY,
+    *("group_id", "member_id", "client_id", "epoch"),
+    *schema.OF_REQUESTS,
+    *schema.BESIDE,
+)
 
 
 def run(source: Path, out: Path, cores: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with duckdb.connect() as db:
-        db.execute(f"SET threads = {cores}; SET preserve_insertion_order = false")
-        for sql in (_spans(source), *FACTS, _ownership(), SWEEP):
-            db.execute(sql)
-        for table in ("transitions", "requests", "member_phases", "ownership", "stretches"):
+        db.execute(f"SET threads = {cores}; SET preserve_insertion_order = false; SET temp_directory = '{out}/spilt'")
+        db.execute(_spans(source))
+        for facts in (_transitions(), _requests()):
+            db.execute(facts)
+        db.execute("DROP TABLE spans")
+        db.execute(Path(__file__).with_name("tables.sql").read_text())
+        for table in TABLES:
             db.execute(f"COPY {table} TO '{out}/{table}.parquet'")
 
 
@@ -51,40 +66,16 @@ def _attribute(name: str, kind: str) -> str:
     )
 
 
-FACTS = (
-    "CREATE TABLE transitions AS SELECT DISTINCT ON (trace_id, span_id) *, start_ns AS at_ns FROM spans"
-    " WHERE name = 'transition'",
-    "CREATE TABLE requests AS SELECT DISTINCT ON (trace_id, span_id) * FROM spans WHERE name <> 'transition'",
-    f"CREATE TABLE home AS SELECT * FROM (SELECT *, last_value(CASE WHEN phase_before = 'absent' AND phase <> 'absent'"
-    f" THEN proxy END IGNORE NULLS) OVER ({HOME} ROWS UNBOUNDED PRECEDING) AS home FROM transitions)"
-    " WHERE home IS NULL OR home = proxy",
-    "CREATE TABLE member_phases AS SELECT * FROM (SELECT group_id, member_id, client_id, proxy, phase, standing, epoch,"
-    f" generation, cause, at_ns AS from_ns, lead(at_ns) OVER ({HOME}) AS to_ns FROM home"
-    " WHERE phase <> phase_before OR standing <> standing_before) WHERE NOT (phase = 'absent' AND standing = 'absent')",
-)
+def _transitions() -> str:
+    columns = [
+        f'coalesce("{name}", []) AS "{name}"' if schema.RECORD.get(name) == "array<string>" else f'"{name}"'
+        for name in schema.RECORD | schema.BESIDE
+    ]
+    return f"""CREATE TABLE transitions AS SELECT DISTINCT ON (trace_id, span_id) trace_id, span_id, proxy,
+      start_ns AS at_ns, make_timestamp(start_ns // 1000) AS at_time, {", ".join(columns)}
+      FROM spans WHERE name = '{schema.TRANSITION}'"""
 
 
-def _ownership() -> str:
-    moves = " UNION ALL ".join(
-        f"SELECT group_id, member_id, at_ns, cause, '{view}' AS view, {takes} AS takes, unnest(list_filter({new},"
-        f" lambda p: NOT list_contains({old}, p))) AS partition FROM was"
-        for view, name in (("told", "owned"), ("granted", "assigned"))
-        for new, old, takes in ((name, f"{name}_was", "true"), (f"{name}_was", name, "false"))
-    )
-    lists = ", ".join(
-        f"coalesce({name}, []) AS {name}, coalesce(lag({name}) OVER ({HOME}), []) AS {name}_was"
-        for name in ("owned", "assigned")
-    )
-    ends = "OVER (PARTITION BY group_id, member_id, view, partition ORDER BY at_ns, takes)"
-    return f"""CREATE TABLE ownership AS
-      WITH was AS (SELECT group_id, member_id, at_ns, cause, {lists} FROM home), moves AS ({moves})
-      SELECT * EXCLUDE takes
-      FROM (SELECT *, lead(at_ns) {ends} AS to_ns, lead(cause) {ends} AS ended_by FROM moves) WHERE takes"""
-
-
-SWEEP = """CREATE TABLE stretches AS
-  WITH events AS (SELECT group_id, partition, at_ns, 1 AS delta FROM ownership WHERE view = 'told'
-    UNION ALL SELECT group_id, partition, to_ns, -1 FROM ownership WHERE view = 'told' AND to_ns IS NOT NULL)
-  SELECT *, lead(at_ns) OVER w AS to_ns, sum(delta) OVER v AS holders FROM events
-  WINDOW w AS (PARTITION BY group_id, partition ORDER BY at_ns, delta),
-    v AS (PARTITION BY group_id, partition ORDER BY at_ns, delta ROWS UNBOUNDED PRECEDING)"""
+def _requests() -> str:
+    return f"""CREATE TABLE requests AS SELECT DISTINCT ON (trace_id, span_id) {", ".join(OF_REQUESTS)}
+      FROM spans WHERE name <> '{schema.TRANSITION}'"""

@@ -1,92 +1,167 @@
-"""python -m bench.pipeline.run [--spans N] [--cores 2] [--markdown]
+"""python -m bench.pipeline.run [--spans N [N ...]] [--cores 2] [--markdown]
 
-A batch over N spans on so many cores, with Spark's default heap: facts, phases, ownership and the sweep line, and DuckDB
-with the same job beside it in the same run; then all the tables that DuckDB does not make.
+`kip848-pipeline batch` over N spans on so many cores, with Spark's default heap, and DuckDB beside it in the same run with
+the same tables to make of the same lines; both must have as many rows in each. What Spark makes and DuckDB cannot, `cost`,
+which plays a simulation, stands apart. Several sizes are several columns, each with a session of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
+import duckdb
+import msgspec
 
 from bench.document import write_section
 from bench.pipeline import duck, spans
 from pipeline import jobs, session
-from pipeline.ownership import ownership
-from pipeline.phases import member_phases
-from pipeline.sweep import PARTITION, holders
 
-T = TypeVar("T")
+ALONE = "cost"
+# Of what `jobs.batch` says it is doing.
+PARTS = {
+    "lines to spans": ("reading spans",),
+    "facts": ("rejects", "transitions", "requests"),
+    "tables": ("member_phases", "ownership", "rebalances", "group_changes", "audits", "readiness"),
+}
+
+
+class Found(msgspec.Struct, frozen=True):
+    spans: int
+    gigabytes: float
+    session_s: float
+    took_s: dict[str, float]
+    cpu_s: float
+    peak_gigabytes: float
+    duck_s: float
+
+
+class Watch:
+    """What is said is what begins, and the end of what was said before."""
+
+    def __init__(self) -> None:
+        self.took_s: dict[str, float] = {}
+        self._at = time.perf_counter()
+        self._doing = "session"
+
+    def __call__(self, doing: str) -> None:
+        now = time.perf_counter()
+        self.took_s[self._doing] = now - self._at
+        self._at, self._doing = now, doing
 
 
 def main() -> None:
     asked = _options()
-    folder = Path(tempfile.mkdtemp(prefix="pipeline-bench-"))
-    try:
-        table = _measured(folder, asked.spans, asked.cores)
-    finally:
-        shutil.rmtree(folder)
+    if asked.one:
+        sys.stdout.buffer.write(msgspec.json.encode(_one(asked.spans[0], asked.cores)) + b"\n")
+        return
+    table = _table([_apart(count, asked.cores) for count in asked.spans], asked.cores)
     print(table)
     if asked.markdown:
-        write_section("pipeline", "python -m bench.pipeline.run --markdown", table)
+        sizes = " ".join(map(str, asked.spans))
+        write_section("pipeline", f"python -m bench.pipeline.run --spans {sizes} --markdown", table)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--spans", type=int, default=5_000_000)
+    parser.add_argument("--spans", type=int, nargs="+", default=[500_000])
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def _measured(folder: Path, count: int, cores: int) -> str:
-    source, out = folder / "in", folder / "out"
-    count = spans.write(source, count)
-    size = sum(file.stat().st_size for file in source.iterdir())
-    start_s, spark = _timed(lambda: session.start(f"local[{cores}]"))
+def _apart(count: int, cores: int) -> Found:
+    """In a process of its own: a JVM that has done the job once does it faster."""
+    words = [sys.executable, "-m", "bench.pipeline.run", "--one", "--spans", str(count), "--cores", str(cores)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
+    return msgspec.json.decode(done.stdout.splitlines()[-1], type=Found)
+
+
+def _one(count: int, cores: int) -> Found:
+    folder = Path(tempfile.mkdtemp(prefix="pipeline-bench-"))
+    try:
+        source = folder / "in"
+        count = spans.write(source, count)
+        size = sum(file.stat().st_size for file in source.iterdir())
+        took_s, cpu_s, peak = _spark(source, folder / "out", cores)
+        began = time.perf_counter()
+        duck.run(source, folder / "duck", cores)
+        duck_s = time.perf_counter() - began
+        _compare(folder / "out", folder / "duck")
+    finally:
+        shutil.rmtree(folder)
+    return Found(count, size / 1e9, took_s.pop("session"), took_s, cpu_s, peak, duck_s)
+
+
+def _spark(source: Path, out: Path, cores: int) -> tuple[dict[str, float], float, float]:
+    watch = Watch()
+    spark = session.start(f"local[{cores}]")
     spark.sparkContext.setLogLevel("ERROR")
-    facts_s, _ = _timed(lambda: jobs.stage(spark, jobs.read_lines(spark, str(source)), str(out), print))
-    same_s, _ = _timed(lambda: _same_tables(spark, str(out)))
-    duck_s, _ = _timed(lambda: duck.run(source, folder / "duck", cores))
-    rest_s, _ = _timed(lambda: jobs.make(spark, str(out), print))
+    java: Any = spark._jvm
+    jvm = Path("/proc", str(java.java.lang.ProcessHandle.current().pid()))
+    out.mkdir()
+    jobs.batch(spark, str(source), str(out), watch)
+    watch("end")
+    cpu_s, peak = _cpu_s(jvm), _peak_gigabytes(jvm)
     spark.stop()
-    both_s = facts_s + same_s
-    return "\n".join(
-        [
-            f"{count:,} spans, {size / 1e9:.1f} GB of lines, {cores} cores.",
-            "",
-            "| step | seconds | spans/s |",
-            "|---|---|---|",
-            f"| session | {start_s:.1f} | |",
-            f"| lines to facts | {facts_s:.1f} | {count / facts_s:,.0f} |",
-            f"| phases, ownership, sweep line | {same_s:.1f} | {count / same_s:,.0f} |",
-            f"| both | {both_s:.1f} | {count / both_s:,.0f} |",
-            f"| DuckDB, the same | {duck_s:.1f} (Spark ×{both_s / duck_s:.2f}) | {count / duck_s:,.0f} |",
-            f"| all seven tables from facts | {rest_s:.1f} | {count / rest_s:,.0f} |",
-        ]
+    return watch.took_s, cpu_s, peak
+
+
+def _cpu_s(process: Path) -> float:
+    """Without the Python workers of `cost`."""
+    ticks = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / 100
+
+
+def _peak_gigabytes(process: Path) -> float:
+    (line,) = (each for each in (process / "status").read_text().splitlines() if each.startswith("VmHWM"))
+    return int(line.split()[1]) / 1e6
+
+
+def _compare(out: Path, other: Path) -> None:
+    for table in duck.TABLES:
+        ours, theirs = (
+            duckdb.execute(f"SELECT count(*) FROM '{files}'").fetchall()
+            for files in (out / table / "*.parquet", other / f"{table}.parquet")
+        )
+        if ours != theirs:
+            raise ValueError(f"{table}: {ours} rows of Spark's, {theirs} of DuckDB's")
+
+
+def _table(found: list[Found], cores: int) -> str:
+    rows = [
+        ("GB of lines", [f"{each.gigabytes:.1f}" for each in found]),
+        ("session s", [f"{each.session_s:.1f}" for each in found]),
+        *[(f"{part} s", [f"{_sum(each, names):.1f}" for each in found]) for part, names in PARTS.items()],
+        ("all these s", [f"{_both(each):.1f}" for each in found]),
+        ("DuckDB, the same s", [f"{each.duck_s:.1f}" for each in found]),
+        ("Spark / DuckDB", [f"×{_both(each) / each.duck_s:.2f}" for each in found]),
+        (f"{ALONE} s", [f"{each.took_s[ALONE]:.1f}" for each in found]),
+        ("spans/s, all", [f"{each.spans / (_both(each) + each.took_s[ALONE]):,.0f}" for each in found]),
+        ("JVM CPU µs/span", [f"{each.cpu_s / each.spans * 1e6:.0f}" for each in found]),
+        ("JVM peak GB", [f"{each.peak_gigabytes:.1f}" for each in found]),
+    ]
+    heads = " | ".join(f"{each.spans:,} spans" for each in found)
+    lines = [f"| {name} | {' | '.join(values)} |" for name, values in rows]
+    said = (
+        f"{cores} cores, Spark's default heap; Spark and DuckDB have as many rows in each of {len(duck.TABLES)} tables."
     )
+    return "\n".join([said, "", f"| batch | {heads} |", f"|---|{'---|' * len(found)}", *lines])
 
 
-def _same_tables(spark: SparkSession, out: str) -> None:
-    transitions = jobs.table(spark, out, "transitions")
-    jobs.write(spark, member_phases(transitions), out, "bench_phases")
-    jobs.write(spark, ownership(transitions), out, "bench_ownership")
-    told = jobs.table(spark, out, "bench_ownership").where(f.col("view") == "told")
-    jobs.write(spark, holders(told, *PARTITION), out, "bench_stretches")
+def _sum(found: Found, names: tuple[str, ...]) -> float:
+    return sum(found.took_s[name] for name in names)
 
 
-def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    began = time.perf_counter()
-    done = work()
-    return time.perf_counter() - began, done
+def _both(found: Found) -> float:
+    return sum(_sum(found, names) for names in PARTS.values())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""What happens to a group. Each scenario says who stays throughout: their disturbance is what is measured."""
+"""What happens to a group. Each scenario says who stays throughout: their disturbance is what is measured.
+
+Between two events a drawn time passes, the same in every layout of a round: members of a classic group beat together, and
+events that always came at one point of their rhythm would praise or blame a layout for that point.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,16 @@ from typing import NamedTuple
 
 import trio
 
+from bench.rebalance.bare import seconds_to_partitions
 from bench.rebalance.stage import Stage
 from tests.clients import Client
 
 
 class Played(NamedTuple):
-    """`stay`: who was there all the time. `newcomer`: whose first record is timed, if somebody's is."""
+    """`stay`: who was there all the time. `newcomer`: whose first record is timed, if somebody's is; or that time."""
 
     stay: list[Client]
-    newcomer: Client | None = None
+    newcomer: Client | float | None = None
 
 
 Scenario = Callable[[Stage, Callable[[], None]], Awaitable[Played]]
@@ -24,12 +29,12 @@ Scenario = Callable[[Stage, Callable[[], None]], Awaitable[Played]]
 async def roll(stage: Stage, begin: Callable[[], None]) -> Played:
     """Six legacy members become native ones, one by one; each replacement starts when the old one has left."""
     old = [await stage.legacy(f"old-{number}") for number in range(6)]
-    await stage.converged()
+    await stage.is_calm()
     begin()
     for number, leaver in enumerate(old):
         await stage.leaves(leaver)
         await stage.native(f"new-{number}")
-        await stage.converged()
+        await stage.is_calm()
     return Played(stay=stage.everybody)
 
 
@@ -39,40 +44,40 @@ async def churn(stage: Stage, begin: Callable[[], None]) -> Played:
     # A broker refuses a native member while a group of classic ones is still forming.
     await stage.converged()
     natives = [await stage.native(f"new-{number}") for number in range(3)]
-    await stage.converged()
+    await stage.is_calm()
     begin()
     for number, native in enumerate(natives):
         await stage.leaves(native)
         await trio.sleep(3)
         await stage.native(f"again-{number}")
-        await stage.converged()
+        await stage.is_calm()
     return Played(stay)
 
 
 async def restart(stage: Stage, begin: Callable[[], None]) -> Played:
     """Six legacy members restart one by one, away for a second."""
     members = [await stage.legacy(f"old-{number}") for number in range(6)]
-    await stage.converged()
+    await stage.is_calm()
     begin()
     for number, member in enumerate(members):
         await stage.leaves(member)
         await trio.sleep(1)
         await stage.legacy(f"again-{number}")
-        await stage.converged()
+        await stage.is_calm()
     return Played(stage.everybody)
 
 
 async def scale(stage: Stage, begin: Callable[[], None]) -> Played:
     """Six legacy members; one more comes, then goes; then three come at once, and go."""
     stay = [await stage.legacy(f"old-{number}") for number in range(6)]
-    await stage.converged()
+    await stage.is_calm()
     begin()
     one = await stage.legacy("one-more")
-    await stage.converged()
+    await stage.is_calm()
     await stage.leaves(one)
-    await stage.converged()
+    await stage.is_calm()
     more = [await stage.legacy(f"more-{number}") for number in range(3)]
-    await stage.converged()
+    await stage.is_calm()
     for member in more:
         await stage.leaves(member)
     await stage.converged()
@@ -82,24 +87,37 @@ async def scale(stage: Stage, begin: Callable[[], None]) -> Played:
 async def crash(stage: Stage, begin: Callable[[], None]) -> Played:
     """One of six legacy members is killed."""
     *stay, victim = [await stage.legacy(f"old-{number}") for number in range(6)]
-    await stage.converged()
+    await stage.is_calm()
     begin()
     stage.crashes(victim)
     await stage.converged()
     return Played(stay)
 
 
-async def newcomer(stage: Stage, begin: Callable[[], None]) -> Played:
-    """A legacy member comes to three legacy and three native ones, just after another has come."""
+async def _mixed_and_one_more(stage: Stage, begin: Callable[[], None]) -> list[Client]:
     stay = [await stage.legacy(f"old-{number}") for number in range(3)]
     await stage.converged()
     stay += [await stage.native(f"new-{number}") for number in range(3)]
-    await stage.converged()
+    await stage.is_calm()
     begin()
     await stage.native("just-before")
+    return stay
+
+
+async def newcomer(stage: Stage, begin: Callable[[], None]) -> Played:
+    """A legacy member comes to three legacy and three native ones, just after another has come."""
+    stay = await _mixed_and_one_more(stage, begin)
     late = await stage.legacy("newcomer")
     await stage.converged()
     return Played(stay, late)
+
+
+async def soonest(stage: Stage, begin: Callable[[], None]) -> Played:
+    """The same, and no client comes but a bare member: how soon anybody could have had partitions."""
+    stay = await _mixed_and_one_more(stage, begin)
+    seconds = await seconds_to_partitions(stage.kafka, stage.topic, stage.topic)
+    await stage.converged()
+    return Played(stay, seconds)
 
 
 SCENARIOS: dict[str, Scenario] = {
@@ -109,4 +127,5 @@ SCENARIOS: dict[str, Scenario] = {
     "scale": scale,
     "crash": crash,
     "newcomer": newcomer,
+    "soonest": soonest,
 }

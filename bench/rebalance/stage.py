@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from contextlib import AsyncExitStack
+from random import Random
 from typing import NamedTuple
 
 import trio
@@ -20,6 +21,7 @@ from tests.kafka import Cluster
 PARTITIONS = 24
 RECORDS_PER_SECOND = 240
 SESSION_MS = 10_000
+LEGACY_BEAT_SECONDS = 3
 # The test programs commit more often than clients do.
 AS_BY_DEFAULT = {"auto.commit.interval.ms": 5_000}
 
@@ -61,7 +63,10 @@ class Records:
 
 
 class Stage:
-    def __init__(self, kafka: Cluster, layout: Layout, strategy: str | None, exits: AsyncExitStack) -> None:
+    def __init__(
+        self, kafka: Cluster, layout: Layout, strategy: str | None, exits: AsyncExitStack, chance: Random
+    ) -> None:
+        self.kafka = kafka
         self.layout = layout
         self.strategy = strategy
         self.topic = f"bench-{uuid.uuid4().hex[:12]}"
@@ -69,6 +74,7 @@ class Stage:
         # Those that are there now.
         self.present: list[Client] = []
         self._exits = exits
+        self._chance = chance
         kafka.create_topic(self.topic, partitions=PARTITIONS)
         self.records = Records(kafka.bootstrap, self.topic)
 
@@ -102,6 +108,11 @@ class Stage:
     def crashes(self, client: Client) -> None:
         client.kill()
         self.present.remove(client)
+
+    async def is_calm(self) -> None:
+        """Converged, and a while later."""
+        await self.converged()
+        await trio.sleep(self._chance.uniform(0, LEGACY_BEAT_SECONDS))
 
     async def converged(self, within: float = 90, calm: float = 2.0) -> float:
         """When every partition had one owner among those present, each of whom has its share; stays so for a moment.

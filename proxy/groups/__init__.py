@@ -3,14 +3,18 @@
 classic.py      requests of legacy clients, read; their answers, written           (knows the codec)
 native.py       what is asked of coordinators, and what they answer                (knows the codec)
 line.py         one client's connection: what it may do, and what is asked on it
-host.py         members, one `step` at a time, and the orders they give
+host.py         members, one `step` at a time
+requests.py     what becomes of a client's request?
+orders.py       what members order, done
 together.py     what the members of one group know together, hosted
 recognising.py  who is it that speaks for a member we do not have?
+holding.py      Heartbeats that are held, and what waits behind them
 commits.py      offsets committed in a member's name
 dropped.py      requests of versions that brokers have dropped, where no member is concerned
 leaving.py      LeaveGroup, which may speak for many
 describing.py   DescribeGroups and ListGroups, as old tools want them
-passing.py      which groups are translated, and which pass
+passing.py      which groups are translated, and which pass?
+untranslated.py what passes, and who is known to
 clock.py        time in milliseconds, and what is to happen when it comes
 journal.py      what survives a kill -9
 """

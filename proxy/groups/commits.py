@@ -21,6 +21,7 @@ from translation import events as ev
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
+    from proxy.groups.requests import Requests
 
 # The oldest that all brokers know, for commits in nobody's name.
 OLDEST_EVERYWHERE = 2
@@ -45,14 +46,15 @@ ABOUT_MEMBER = frozenset(
 
 
 class Commits:
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, requests: Requests) -> None:
         self._host = host
+        self._requests = requests
         # What the broker said last, by the request's number.
         self._answers: dict[int, Any] = {}
 
     def send(self, key: Key, order: do.SendCommit) -> None:
         number = order.request
-        line, request = self._host.line_of(number), self._host.request_of(number)
+        line, request = self._requests.line_of(number), self._requests.request_of(number)
         body = msgspec.structs.replace(request.body, member_id=key[1], generation_id_or_member_epoch=order.member_epoch)
         ask = Ask(request.key, _version_upstream(request), _without_dropped(body))
         line.ask(ask, lambda answer: self._heard(key, number, answer))
@@ -68,11 +70,11 @@ class Commits:
 
     def answer(self, order: do.AnswerCommit) -> None:
         answer = self._answers.pop(order.request, None)
-        request = self._host.request_of(order.request)
+        request = self._requests.request_of(order.request)
         if order.error_code is None and answer is not None:
-            self._host.answer(order.request, request.answered(answer))
+            self._requests.answer(order.request, request.answered(answer))
         else:
-            self._host.refuse(order.request, order.error_code or e.NONE)
+            self._requests.refuse(order.request, order.error_code or e.NONE)
 
     # ------------------------------------------------------------------------------------------- in nobody's name
 

@@ -7,7 +7,7 @@ their subscription and assignment as a classic member would have sent and been s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from proxy.causes import Cause
 from proxy.groups import classic, native
@@ -16,59 +16,51 @@ from proxy.groups.line import Line
 from proxy.groups.native import Ask
 from translation import errors as e
 
-if TYPE_CHECKING:
-    from proxy.groups.host import Host
-
 # A consumer group's states in the words of a classic one.
 CLASSIC_STATES = {"Assigning": "PreparingRebalance", "Reconciling": "CompletingRebalance"}
 FIRST_LIST_WITH_STATES, FIRST_LIST_WITH_TYPES = 4, 5
 
 
-class Describing:
-    def __init__(self, host: Host) -> None:
-        self._host = host
+def taken(line: Line, request: Request) -> None:
+    if request.key == classic.DESCRIBE_GROUPS:
+        ask = Ask(request.key, request.version, request.body)
+        line.know_versions(lambda: line.ask(ask, lambda answer: _described(line, request, answer)))
+    elif request.version == FIRST_LIST_WITH_STATES:
+        ask = Ask(request.key, request.version, _with_native_states(request.body))
+        line.ask(ask, lambda answer: _listed(line, request, answer))
+    else:
+        # Before there were states there is nothing to translate, and who knows of types knows of their states.
+        line.forward(request.frame)
 
-    def taken(self, line: Line, request: Request) -> None:
-        if request.key == classic.DESCRIBE_GROUPS:
-            ask = Ask(request.key, request.version, request.body)
-            line.know_versions(lambda: line.ask(ask, lambda answer: self._described(line, request, answer)))
-        elif request.version == FIRST_LIST_WITH_STATES:
-            ask = Ask(request.key, request.version, _with_native_states(request.body))
-            line.ask(ask, lambda answer: self._listed(line, request, answer))
-        else:
-            # Before there were states there is nothing to translate, and who knows of types knows of their states.
-            line.forward(request.frame)
 
-    # ------------------------------------------------------------------------------------------------------ describe
-
-    def _described(self, line: Line, request: Request, answer: Any) -> None:
-        if answer is None:
-            line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
-            return
-        dead = [group.group_id for group in answer.groups if _is_dead(group)]
-        if not dead or not line.offers(native.GROUP_DESCRIBE):
-            line.answer(request.answered(answer))
-            return
-        ask = native.ask_description(dead, line.versions, request.body.include_authorized_operations)
-        line.ask(ask, lambda seen: self._painted(line, request, answer, seen))
-
-    def _painted(self, line: Line, request: Request, answer: Any, seen: Any) -> None:
-        alive = {group.group_id: group for group in native.descriptions(seen) if not group.error_code} if seen else {}
-        answer.groups = [
-            classic.painted(alive[group.group_id], CLASSIC_STATES) if group.group_id in alive else group
-            for group in answer.groups
-        ]
+def _described(line: Line, request: Request, answer: Any) -> None:
+    if answer is None:
+        line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
+        return
+    dead = [group.group_id for group in answer.groups if _is_dead(group)]
+    if not dead or not line.offers(native.GROUP_DESCRIBE):
         line.answer(request.answered(answer))
+        return
+    ask = native.ask_description(dead, line.versions, request.body.include_authorized_operations)
+    line.ask(ask, lambda seen: _painted(line, request, answer, seen))
 
-    # ---------------------------------------------------------------------------------------------------------- list
 
-    def _listed(self, line: Line, request: Request, answer: Any) -> None:
-        if answer is None:
-            line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
-            return
-        for group in answer.groups:
-            group.group_state = CLASSIC_STATES.get(group.group_state, group.group_state)
-        line.answer(request.answered(answer))
+def _painted(line: Line, request: Request, answer: Any, seen: Any) -> None:
+    alive = {group.group_id: group for group in native.descriptions(seen) if not group.error_code} if seen else {}
+    answer.groups = [
+        classic.painted(alive[group.group_id], CLASSIC_STATES) if group.group_id in alive else group
+        for group in answer.groups
+    ]
+    line.answer(request.answered(answer))
+
+
+def _listed(line: Line, request: Request, answer: Any) -> None:
+    if answer is None:
+        line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
+        return
+    for group in answer.groups:
+        group.group_state = CLASSIC_STATES.get(group.group_state, group.group_state)
+    line.answer(request.answered(answer))
 
 
 def _is_dead(group: Any) -> bool:

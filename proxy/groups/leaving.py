@@ -19,6 +19,7 @@ from translation import events as ev
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
+    from proxy.groups.requests import Requests
 
 
 class Batch(msgspec.Struct):
@@ -29,8 +30,9 @@ class Batch(msgspec.Struct):
 
 
 class Leaves:
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, requests: Requests) -> None:
         self._host = host
+        self._requests = requests
         self._batches: dict[int, tuple[Batch, int]] = {}
         self._serial = 0
 
@@ -55,12 +57,16 @@ class Leaves:
         return group_id, leaver.member_id or by_instance
 
     def _leave(self, batch: Batch, index: int, key: Key, leaver: Leaver) -> None:
-        # Numbers of single leavers are below zero: they are never those of requests.
-        self._serial -= 1
-        self._batches[self._serial] = (batch, index)
+        number = batch.number if len(batch.codes) == 1 else self._below_zero()
+        self._batches[number] = (batch, index)
         reason = leaver.reason or None
-        left = ev.LeaveRequested(request=self._serial, instance_id=leaver.group_instance_id, reason=reason)
+        left = ev.LeaveRequested(request=number, instance_id=leaver.group_instance_id, reason=reason)
         self._host.feed(key, left)
+
+    def _below_zero(self) -> int:
+        """One of many is no request by itself, and its number never that of one."""
+        self._serial -= 1
+        return self._serial
 
     def answered(self, order: do.AnswerLeave) -> None:
         batch, index = self._batches.pop(order.request)
@@ -71,15 +77,15 @@ class Leaves:
         codes = [code for code in batch.codes if code is not None]
         if len(codes) == len(batch.codes):
             first_error = next((code for code in codes if code), e.NONE)
-            self._host.answer(
-                batch.number, classic.leave_answer(self._host.request_of(batch.number), codes), first_error
+            self._requests.answer(
+                batch.number, classic.leave_answer(self._requests.request_of(batch.number), codes), first_error
             )
 
     # ------------------------------------------------------------------------------------------------------ strangers
 
     def _look_up(self, batch: Batch, request: Request, strangers: list[int]) -> None:
         """One that was ours before a restart leaves as a native member does."""
-        line = self._host.line_of(batch.number)
+        line = self._requests.line_of(batch.number)
         ask = native.ask_description([request.body.group_id], line.versions)
         line.ask(ask, lambda answer: self._looked_up(batch, request, strangers, answer))
 
@@ -97,13 +103,13 @@ class Leaves:
         group_id = request.body.group_id
         self._host.journal.forget((group_id, leaver.member_id))
         ask = native.ask_leave(group_id, leaver.member_id, leaver.group_instance_id)
-        line = self._host.line_of(batch.number)
+        line = self._requests.line_of(batch.number)
         line.ask(ask, lambda answer: self._heard(batch, [index], [_code(answer)]))
 
     def _send_on(self, batch: Batch, request: Request, strangers: list[int]) -> None:
         leavers = classic.leavers(request)
         named = [(leavers[index].member_id, leavers[index].group_instance_id) for index in strangers]
-        line = self._host.line_of(batch.number)
+        line = self._requests.line_of(batch.number)
         ask = native.ask_leave_of(request.body.group_id, named)
         line.ask(ask, lambda answer: self._heard(batch, strangers, _codes(answer, len(strangers))))
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from proxy.answers import Bytes
 from proxy.connections import Connection
-from proxy.conversation import Bytes
 from proxy.groups import native
 from proxy.groups.clock import Clock
 from proxy.groups.native import Ask, Versions
@@ -33,7 +33,7 @@ ELSEWHERE = frozenset({e.NOT_COORDINATOR, e.COORDINATOR_NOT_AVAILABLE})
 
 
 class Taker(Protocol):
-    """The host, as a line needs it."""
+    """Who takes the requests, as a line needs it."""
 
     clock: Clock
 
@@ -43,16 +43,16 @@ class Taker(Protocol):
 
 
 class Line:
-    def __init__(self, connection: Connection, host: Taker, software: tuple[str, str] = ("", "")) -> None:
+    def __init__(self, connection: Connection, taker: Taker, software: tuple[str, str] = ("", "")) -> None:
         self.connection = connection
         self.open = True
         self.client = Client(address=connection.client, software=software[0], software_version=software[1])
         self.versions: Versions = {}
         # The members that speak to their coordinator here.
         self.members: set[Key] = set()
-        # The request in hand, by the host's number.
+        # The request in hand, by its number in requests.py.
         self.number: int | None = None
-        self._host = host
+        self._taker = taker
         self._admitted: set[str] = set()
         self._at_the_door: dict[str, list[Callable[[int], None]]] = {}
         self._correlation_ids = itertools.count(FIRST_CORRELATION_ID)
@@ -66,10 +66,10 @@ class Line:
     # ------------------------------------------------------------------------------------------ for the conversation
 
     def taken(self, api: int, frame: bytes) -> None:
-        self._host.taken(self, frame)
+        self._taker.taken(self, frame)
 
     def interrupted(self) -> None:
-        self._host.interrupted(self)
+        self._taker.interrupted(self)
 
     def needed(self) -> bool:
         """Who went to speak elsewhere still hears what it asked here: else it would take its coordinator for lost."""
@@ -77,7 +77,7 @@ class Line:
 
     def closed(self) -> None:
         self.open = False
-        self._host.closed(self)
+        self._taker.closed(self)
 
     # ------------------------------------------------------------------------------------------------- for the host
 
@@ -116,7 +116,7 @@ class Line:
                 self._let_go()
 
         self._asked += 1
-        self._host.clock.at(self._host.clock.now_ms + ANSWER_MS, lambda: hear(None))
+        self._taker.clock.at(self._taker.clock.now_ms + ANSWER_MS, lambda: hear(None))
         frame = native.written(ask, next(self._correlation_ids), self.client.client_id)
         self.connection.conversation.ask(frame, hear)
         self.connection.flush()

@@ -191,7 +191,9 @@ def ask_leave_of(group_id: str, leavers: Iterable[tuple[str, str | None]]) -> As
     return Ask(LEAVE_GROUP, BATCH_LEAVE_VERSION, m.LeaveGroupRequest(group_id=group_id, members=members))
 
 
-# --- descriptions --------------------------------------------------------------------------------------------------
+# --- lists and descriptions ----------------------------------------------------------------------------------------
+
+LIST_WITH_TYPES = 5
 
 
 class SeenMember(msgspec.Struct, frozen=True, kw_only=True):
@@ -266,8 +268,13 @@ def _names(assignment: Any) -> dict[str, str]:
     return {topic.topic_id.hex(): topic.topic_name for topic in topics if topic.topic_name}
 
 
-def ask_classic_members(group_id: str) -> Ask:
-    return Ask(DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=[group_id]))
+def ask_list(versions: Versions) -> Ask:
+    """Of groups, with their types where the broker has a word for them: before 4.0 all are classic."""
+    return Ask(LIST_GROUPS, min(versions[LIST_GROUPS][1], LIST_WITH_TYPES), m.ListGroupsRequest())
+
+
+def ask_classic_members(group_ids: Iterable[str]) -> Ask:
+    return Ask(DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=list(group_ids)))
 
 
 def classic_members(answer: Any) -> set[str]:

@@ -4,6 +4,7 @@
 - A classic member, in a consumer group that a broker translates for it or in a classic group: its requests pass; at its
   next JoinGroup it is adopted, if the group is a consumer group.
 - Nobody: a JoinGroup is a newcomer's; anything else is refused best by the broker itself.
+- Brokers may offer to describe consumer groups and have none (3.9, and 4 with group.version 0): all that is asked passes.
 
 It is also asked who holds an instance id.
 """
@@ -21,14 +22,16 @@ from translation.adopting import still_valid
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
+    from proxy.groups.requests import Requests
 
 # With these the coordinator has spoken: the group exists as a consumer group, or does not.
 SPOKEN = frozenset({e.NONE, e.GROUP_ID_NOT_FOUND})
 
 
 class Recognition:
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, requests: Requests) -> None:
         self._host = host
+        self._requests = requests
         self._asked: dict[Key, list[int]] = {}
 
     def ask(self, number: int, key: Key) -> None:
@@ -37,21 +40,25 @@ class Recognition:
             self._asked[key].append(number)
             return
         self._asked[key] = [number]
-        line = self._host.line_of(number)
+        line = self._requests.line_of(number)
         line.ask(native.ask_description([key[0]], line.versions), lambda answer: self._described(key, answer))
 
     def _described(self, key: Key, answer: Any) -> None:
         group = native.descriptions(answer)[0] if answer is not None else None
+        if group is not None and group.error_code == e.UNSUPPORTED_VERSION:
+            for number in self._asked.pop(key):
+                self._requests.pass_on(number, "the brokers know no consumer groups")
+            return
         if group is None or group.error_code not in SPOKEN:
             for number in self._asked.pop(key):
-                self._host.refuse(number, e.NOT_COORDINATOR)
+                self._requests.refuse(number, e.NOT_COORDINATOR)
             return
         member = group.member(key[1])
         if member is None:
             self._judge_all(key, group, None)
             return
         # Its client may claim what is no longer assigned to it: names of all its topics are needed to understand it.
-        line = self._host.line_of(self._asked[key][0])
+        line = self._requests.line_of(self._asked[key][0])
         line.ask(
             native.ask_ids(member.topics), lambda topics: self._judge_all(key, group, native.with_names(member, topics))
         )
@@ -61,22 +68,22 @@ class Recognition:
             self._judge(number, key, group, member)
 
     def _judge(self, number: int, key: Key, group: SeenGroup, member: SeenMember | None) -> None:
-        is_join = self._host.request_of(number).key == classic.JOIN_GROUP
+        is_join = self._requests.request_of(number).key == classic.JOIN_GROUP
         if key in self._host.members:
-            self._host.speak(number, key)
+            self._requests.speak(number, key)
         elif member is not None and (is_join or not member.classic) and not self._may_be_native(number, key):
             self._adopt(number, key, member)
         elif member is not None or not is_join:
-            self._host.pass_on(number, "a broker translates for this member, or it needs no translation")
+            self._requests.pass_on(number, "a broker translates for this member, or it needs no translation")
         elif group.error_code == e.GROUP_ID_NOT_FOUND:
             self._ask_classic(number, key)
         else:
-            self._host.speak(number, key)
+            self._requests.speak(number, key)
 
     def _may_be_native(self, number: int, key: Key) -> bool:
         """Native members commit as legacy ones do, at versions that begin where theirs end. One that we have told
         something is none of them."""
-        return key not in self._host.journal.entries and classic.may_come_from_native(self._host.request_of(number))
+        return key not in self._host.journal.entries and classic.may_come_from_native(self._requests.request_of(number))
 
     def _adopt(self, number: int, key: Key, member: SeenMember) -> None:
         adopted = ev.MemberAdopted(
@@ -88,24 +95,24 @@ class Recognition:
             instance_id=member.instance_id,
             rack_id=member.rack_id,
             client_id=member.client_id,
-            journal=still_valid(self._host.journal.entries.get(key), self._host.event_of(number, key)),
+            journal=still_valid(self._host.journal.entries.get(key), self._requests.event_of(number, key)),
         )
         self._host.log.info(
             "member adopted", group=key[0], member=key[1], epoch=member.epoch, journal=adopted.journal is not None
         )
-        self._host.adopt(key, adopted, self._host.line_of(number))
-        self._host.speak(number, key)
+        self._host.feed(key, adopted, self._requests.line_of(number))
+        self._requests.speak(number, key)
 
     def _ask_classic(self, number: int, key: Key) -> None:
         """A member of a classic group stays one until it begins anew: it may hold what nobody could grant it here."""
-        line = self._host.line_of(number)
-        line.ask(native.ask_classic_members(key[0]), lambda answer: self._classic(number, key, answer))
+        line = self._requests.line_of(number)
+        line.ask(native.ask_classic_members([key[0]]), lambda answer: self._classic(number, key, answer))
 
     def _classic(self, number: int, key: Key, answer: Any) -> None:
         if answer is not None and key[1] in native.classic_members(answer):
-            self._host.pass_on(number, "it is a member of a classic group")
+            self._requests.pass_on(number, "it is a member of a classic group")
         else:
-            self._host.speak(number, key)
+            self._requests.speak(number, key)
 
     def find_registered(self, key: Key, instance_id: str) -> None:
         line = self._host.lines.get(key)

@@ -16,9 +16,10 @@ from proxy.groups.native import SeenGroup
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
-from translation.member import Contract
+from translation.member import Member
 from translation.motion import group_step
 from translation.rules import Pacing
+from translation.states import Phase
 from translation.transition import Transition
 
 if TYPE_CHECKING:
@@ -36,9 +37,13 @@ class Together:
         self._host = host
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
+        # As the coordinator knows this proxy: what its members were last described under.
+        self._own_hosts: frozenset[str] = frozenset()
 
-    def changed(self, transition: Transition, contract: Contract) -> None:
-        self._tell(transition.group_id, gr.MemberChanged(transition=transition, contract=contract))
+    def changed(self, transition: Transition, member: Member) -> None:
+        fact = gr.MemberChanged(transition=transition, contract=member.contract, hears_at=member.hears_at)
+        self._tell(transition.group_id, fact)
+        self._see_oneself(transition)
 
     def assignor(self, group_id: str) -> str | None:
         """What the members here have agreed on."""
@@ -52,7 +57,7 @@ class Together:
 
     def native_taken(self, line: Line, request: Request) -> None:
         body = request.body
-        self._host.passes((body.group_id, body.member_id))
+        self._host.requests.untranslated.passes((body.group_id, body.member_id))
         if body.member_epoch > 0 and body.topic_partitions is None:
             self._forward_when_due(line, request, self._clock.now_ms)
         else:
@@ -142,13 +147,24 @@ class Together:
         self._tell(group_id, fact)
 
     def _find_lost(self, seen: SeenGroup) -> None:
-        """Who was silent here and has been heard from another host since is another proxy's member."""
-        hosts = [each.client_host for each in seen.members if self._is_loud(seen.group_id, each.member_id)]
+        """Who was silent here and has been heard from another host since is another proxy's member.
+
+        Which host is ours, the loud show; where all have fallen silent at once (a load balancer moved them), memory does.
+        """
+        loud = {each.client_host for each in seen.members if self._is_loud(seen.group_id, each.member_id)}
+        hosts = self._own_hosts = frozenset(loud) or self._own_hosts
         for each in seen.members:
             member = self._host.members.get((seen.group_id, each.member_id))
             if member is not None and member.farewell_at is not None and hosts and each.client_host not in hosts:
                 self._host.feed((seen.group_id, each.member_id), ev.SeenElsewhere())
 
+    def _see_oneself(self, transition: Transition) -> None:
+        """Once, of the first member that was told something here: its heartbeats went our way, and it is loud."""
+        told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
+        if told and not self._own_hosts:
+            self._describe(transition.group_id)
+
     def _is_loud(self, group_id: str, member_id: str) -> bool:
         member = self._host.members.get((group_id, member_id))
-        return member is not None and member.farewell_at is None
+        # One that was adopted and has yet to be answered may still be shown under the host that it came from.
+        return member is not None and not member.lost and not member.is_silent(self._clock.now_ms)

@@ -172,6 +172,14 @@ class Client:
             settings=settings or {},
         )
 
+    def resubscribe(self, topics: Sequence[str]) -> None:
+        """Other topics, in the midst of polling: of Java, confluent-kafka and aiokafka."""
+        self._send("resubscribe", topics=list(topics))
+
+    def rejoin(self) -> None:
+        """The application asks for a rebalance (KIP-568): of the Java programs and franz-go."""
+        self._send("rejoin")
+
     async def commit(self, within: float = PATIENCE_SECONDS) -> list[tuple[str, int, int]]:
         self._send("commit")
         return [(t, p, offset) for t, p, offset in (await self.event("committed", within=within))["offsets"]]

@@ -61,7 +61,7 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
-        "turn.now >= member.parked.until or is_ripe(",
+        "turn.now >= member.answer_by or is_ripe(",
         "is_ripe(",
         "parking has an end",
     ),
@@ -133,8 +133,8 @@ BEATING = (
     ),
     Mutant(
         "beating.py",
-        "min(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms)",
-        "max(_rhythm_ms(member) * rules.hold_beat_part, by_session_ms)",
+        "min(member.rhythm_ms * rules.hold_beat_part, by_session_ms)",
+        "max(member.rhythm_ms * rules.hold_beat_part, by_session_ms)",
         "a Heartbeat is held for a small part of the session at most",
     ),
 )
@@ -181,7 +181,7 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
-        "(member.lost and not member.is_stranger)",
+        "(_is_to_say_all(member, now) and not member.is_stranger)",
         "False",
         "after a lost answer the next heartbeat says all",
     ),
@@ -340,9 +340,21 @@ LEARNING = (
     ),
     Mutant(
         "learning.py",
-        "settled = len(epochs) == 1 and frozenset(event.target) == turn.member.assigned",
-        "settled = len(epochs) == 1",
+        "member.epoch and set(event.target) == member.assigned",
+        "member.epoch",
         "an assignment is whole when it is the target",
+    ),
+    Mutant(
+        "learning.py",
+        "has_target and (is_last or member.is_idle)",
+        "has_target",
+        "whoever holds something waits for the group's last epoch to be computed",
+    ),
+    Mutant(
+        "learning.py",
+        "has_target and (is_last or member.is_idle)",
+        "has_target and is_last",
+        "whoever holds nothing does not",
     ),
     Mutant(
         "learning.py",
@@ -379,9 +391,27 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
-        "now + margin_ms) - margin_ms for beat_at in slow",
-        "now + margin_ms) for beat_at in slow",
+        "start + margin_ms) - margin_ms for beat",
+        "start + margin_ms) for beat",
         "a hand-over is complete a margin before the receiver's beat",
+    ),
+    Mutant(
+        "handover.py",
+        "starts = {now, max((now, *(gift.hears_at for gift in gifts)))}",
+        "starts = {now}",
+        "clients that give to one member are asked when the last of them can hear it",
+    ),
+    Mutant(
+        "member.py",
+        "and (self.owned or self.blind)",
+        "",
+        "a client that holds nothing waits longer for its first partitions",
+    ),
+    Mutant(
+        "motion.py",
+        "if (is_behind and assigned - target) or",
+        "if is_behind or",
+        "an epoch that moves nothing is worth no heartbeat",
     ),
     Mutant(
         "group.py",

@@ -17,6 +17,8 @@ QUICK = {
     # Compiling costs more than it brings for rows in dozens.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.adaptive.enabled": "false",
+    # So does the second compiler, and a second thread for a heap that is small.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 Rows = Callable[..., list[Row]]
 

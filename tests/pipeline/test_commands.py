@@ -22,7 +22,7 @@ from pipeline.asking import CannotBeDone, first_line
 from pipeline.cli import _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
 from pipeline.report import Report
-from tests.pipeline.running import MODEST, QUICK
+from tests.pipeline.running import Commands, Done
 from tests.pipeline.telling import Planted, write
 
 
@@ -30,7 +30,7 @@ def needs_spark(test: Callable[..., None]) -> Callable[..., None]:
     return pytest.mark.broker(pytest.mark.timeout(600)(test))
 
 
-Done = subprocess.CompletedProcess[str]
+Run = Callable[..., Done]
 
 
 def command(*words: str, env: dict[str, str] | None = None) -> Done:
@@ -40,8 +40,11 @@ def command(*words: str, env: dict[str, str] | None = None) -> Done:
     )
 
 
-def spark_command(*words: str) -> Done:
-    return command(*words, *MODEST, *QUICK)
+@pytest.fixture(scope="module")
+def spark_command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    commands = Commands(tmp_path_factory.mktemp("commands") / "log")
+    yield commands.run
+    commands.end()
 
 
 def last_words(done: Done) -> str:
@@ -213,7 +216,7 @@ def test_spark_is_asked_how_many_tasks_are_done(spark: SparkSession, tmp_path: P
 
 
 @needs_spark
-def test_batch_says_what_it_does_and_what_it_has_found(traces: Path, tmp_path: Path) -> None:
+def test_batch_says_what_it_does_and_what_it_has_found(spark_command: Run, traces: Path, tmp_path: Path) -> None:
     done = spark_command("batch", str(traces.parent), str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "s  member_phases\n" in done.stderr
@@ -222,7 +225,9 @@ def test_batch_says_what_it_does_and_what_it_has_found(traces: Path, tmp_path: P
 
 
 @needs_spark
-def test_report_writes_a_page_and_its_pictures_beside_it_and_says_where(played: Path, tmp_path: Path) -> None:
+def test_report_writes_a_page_and_its_pictures_beside_it_and_says_where(
+    spark_command: Run, played: Path, tmp_path: Path
+) -> None:
     page = tmp_path / "pages/report.html"
     done = spark_command("report", str(played / "out"), str(page))
     assert done.returncode == 0, done.stderr
@@ -236,7 +241,7 @@ def test_report_writes_a_page_and_its_pictures_beside_it_and_says_where(played: 
 
 
 @needs_spark
-def test_show_prints_the_rows_that_were_asked_for(played: Path) -> None:
+def test_show_prints_the_rows_that_were_asked_for(spark_command: Run, played: Path) -> None:
     where = "group_id = 'double' AND view = 'told' AND partition = 't:1'"
     done = spark_command("show", str(played / "out"), "ownership", "--where", where)
     assert done.returncode == 0, done.stderr
@@ -244,7 +249,7 @@ def test_show_prints_the_rows_that_were_asked_for(played: Path) -> None:
 
 
 @needs_spark
-def test_a_condition_that_is_none_is_answered_with_the_columns(played: Path) -> None:
+def test_a_condition_that_is_none_is_answered_with_the_columns(spark_command: Run, played: Path) -> None:
     done = spark_command("show", str(played / "out"), "cost", "--where", "colour = 'red'")
     assert done.returncode == 2
     assert "--where \"colour = 'red'\" is no condition on cost" in last_words(done)
@@ -253,7 +258,7 @@ def test_a_condition_that_is_none_is_answered_with_the_columns(played: Path) -> 
 
 
 @needs_spark
-def test_an_input_in_which_nothing_can_be_read_is_bad_news(tmp_path: Path) -> None:
+def test_an_input_in_which_nothing_can_be_read_is_bad_news(spark_command: Run, tmp_path: Path) -> None:
     (tmp_path / "syslog").write_text("nothing\nof the\nkind\n")
     done = spark_command("batch", str(tmp_path / "syslog"), str(tmp_path / "out"))
     assert done.returncode == 1, done.stderr
@@ -262,7 +267,7 @@ def test_an_input_in_which_nothing_can_be_read_is_bad_news(tmp_path: Path) -> No
 
 
 @needs_spark
-def test_a_campaign(tmp_path: Path) -> None:
+def test_a_campaign(spark_command: Run, tmp_path: Path) -> None:
     done = spark_command("simulate", "--seeds", "3", "--from", "40", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "s  3 seeds, 0 failed\n" in done.stderr

@@ -22,8 +22,8 @@ from pyspark.sql import SparkSession
 from bench.pipeline.writer import BEGAN_NS
 from pipeline import jobs, schema, spans
 from proxy.observations import Changed, Client
-from proxy.otlp_file import OtlpFile
-from proxy.traces import Traces
+from proxy.tracing.otlp_file import OtlpFile
+from proxy.tracing.traces import Traces
 from tests import clients
 from tests.clients.driver import partitions
 from tests.kafka import Cluster

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
-from pipeline import jobs, streaming
+from pipeline import jobs, live, streaming
+from pipeline.live_rules import SEVERITY
 from pipeline.tables import ALL
 from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
 
 pytestmark = pytest.mark.broker
-KILLS, FILES, MEMBERS = 5, 60, 20
+KILLS, FILES, MEMBERS = 5, 120, 20
 
 
 def differ(one: DataFrame, other: DataFrame) -> int:
@@ -28,9 +32,16 @@ def differ(one: DataFrame, other: DataFrame) -> int:
 @pytest.fixture(scope="session")
 def streamed(spark: SparkSession, played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("streamed") / "out"
+    _appear_in_turn(played / "in")
     read = streaming.from_files(spark, str(played / "in"), per_batch=2)
-    streaming.run(read, str(out), until_drained=True, every_s=1e9, say=lambda said: None)
+    streaming.run(read, str(out), until_drained=True, every_s=1e9, say=lambda said: None, late_s=0)
     return out
+
+
+def _appear_in_turn(folder: Path) -> None:
+    """The two proxies of one group in one batch, as their times are."""
+    for number, file in enumerate(sorted(folder.iterdir())):
+        os.utime(file, (number, number))
 
 
 @pytest.mark.parametrize("table", ALL)
@@ -40,6 +51,28 @@ def test_a_stream_ends_with_the_tables_of_a_batch(
     one, other = (jobs.table(spark, str(folder), table) for folder in (played / "out", streamed))
     assert one.count() > 0
     assert differ(one, other) == 0
+
+
+def test_what_is_found_live_is_what_batch_finds(spark: SparkSession, played: Path, streamed: Path) -> None:
+    found = live.findings(spark, str(streamed))
+    audits = jobs.table(spark, str(played / "out"), "audits").where(f.col("audit").isin(*SEVERITY))
+    assert {row.audit for row in found.collect()} == SEVERITY.keys()
+    assert differ(found, audits) == 0
+
+
+def test_rows_that_come_too_late_end_the_run(spark: SparkSession, tmp_path: Path) -> None:
+    """They are among the facts all the same, from which all can be judged anew."""
+    early, late = Planted("g", "early").joins(0, 0), Planted("g", "late").joins(60_000, 1)
+    write(tmp_path / "in/1.json", late.spans)
+    read = streaming.from_files(spark, str(tmp_path / "in"))
+    follow = partial(streaming.follow, read, str(tmp_path / "out"), True, 1e9, lambda: None, lambda said: None)
+    follow(late_s=0)
+    write(tmp_path / "in/2.json", early.spans)
+    with pytest.raises(streaming.RowsLate, match="a step of early came after 60"):
+        follow(late_s=0)
+    with pytest.raises(streaming.RowsLate):
+        follow(late_s=0)
+    assert jobs.table(spark, str(tmp_path / "out"), "transitions").count() == 6
 
 
 def test_rows_that_a_watermark_drops_end_the_run() -> None:
@@ -53,25 +86,30 @@ def test_five_times_killed_nothing_is_lost_and_nothing_doubled(spark: SparkSessi
     told = [_life(tmp_path / "in", number) for number in range(FILES)]
     chance, out = random.Random(7), tmp_path / "out"
     words = ("stream", "--files", str(tmp_path / "in"), "--until-drained", "--per-batch", "1", str(out))
-    for _ in range(KILLS):
+    for kill in range(KILLS):
+        table = ("transitions", live.TABLE)[kill % 2]
         with Command(*words, log=tmp_path / "log") as command:
-            seen = _batches(out)
-            while command.is_running and _batches(out) == seen:
+            seen = _batches(out / table)
+            while command.is_running and _batches(out / table) == seen:
                 time.sleep(0.05)
             time.sleep(chance.random())
             assert command.is_running, (tmp_path / "log").read_text()
     read = streaming.from_files(spark, str(tmp_path / "in"), per_batch=50)
-    streaming.follow(read, str(out), True, 1e9, make=lambda: None, say=lambda said: None)
+    streaming.follow(read, str(out), True, 1e9, make=lambda: None, say=lambda said: None, late_s=0)
     raw = spark.read.parquet(f"{out}/transitions")
     assert raw.count() == jobs.table(spark, str(out), "transitions").count() == sum(told)
+    found = spark.read.parquet(f"{out}/{live.TABLE}").collect()
+    assert sorted(row.group_id for row in found) == sorted(f"g{number}" for number in range(FILES))
 
 
 def _life(folder: Path, number: int) -> int:
-    members = [Planted(f"g{number}", f"m{each}").joins(0, each).leaves(1_000) for each in range(MEMBERS)]
-    spans = [span for member in members for span in member.spans]
+    """A minute after the former group's; the first and the last of its members own the same partition."""
+    at = number * 60_000
+    members = [Planted(f"g{number}", f"m{each}").joins(at, each % (MEMBERS - 1)) for each in range(MEMBERS)]
+    spans = [span for member in members for span in member.leaves(at + 1_000).spans]
     write(folder / f"{number:03}.json", spans)
     return len(spans)
 
 
-def _batches(out: Path) -> int:
-    return len(list((out / "transitions").glob("batch=*/_SUCCESS")))
+def _batches(table: Path) -> int:
+    return len(list(table.glob("batch=*/_SUCCESS")))

@@ -47,7 +47,7 @@ def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> N
 
 def test_the_phases_of_a_story(rows: Rows) -> None:
     bob = rows("member_phases", "group_id = 'story' AND client_id = 'bob'", "from_ns")
-    assert [row.phase for row in bob if row.standing == "stable"] == ["completing-rebalance", "stable"] * 2
+    assert [row.phase for row in bob if row.standing == "stable"] == ["completing-rebalance", "stable"]
     assert (bob[-1].phase, bob[-1].standing, bob[-1].cause) == ("absent", "leaving", "session ended")
     assert all(first.to_ns == then.from_ns for first, then in pairwise(bob))
 
@@ -88,7 +88,7 @@ def test_a_rebalance_that_has_not_ended_goes_on(rows: Rows) -> None:
 
 def test_who_was_disturbed_by_an_epoch_and_who_needed_to_be(rows: Rows) -> None:
     third = next(row for row in rows("group_changes", "group_id = 'story'", "epoch") if row.epoch == 3)
-    assert [each.split("-")[0] for each in third.disturbed] == ["alice", "bob"]
+    assert [each.split("-")[0] for each in third.disturbed] == ["alice"]
     assert third.needed == third.disturbed
     assert third.in_vain == []
     (untold,) = rows("group_changes", "group_id = 'untold' AND epoch = 3")
@@ -167,4 +167,4 @@ def test_a_group_that_nobody_was_seen_in_is_ready_and_one_in_use_says_by_whom(ro
 
 def test_a_deploy_has_a_price(rows: Rows) -> None:
     (story,) = rows("cost", "group_id = 'story'")
-    assert (story.joined, story.left, story.rebalances, story.revoked, story.in_vain) == (2, 2, 4, 2, 0)
+    assert (story.joined, story.left, story.rebalances, story.revoked, story.in_vain) == (2, 2, 3, 2, 0)

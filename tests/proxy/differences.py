@@ -105,6 +105,11 @@ class Scene:
 
         until(at_rest, "the group is at rest")
 
+    def settled_member(self) -> ByHand:
+        one = self.member()
+        self.settled(one)
+        return one
+
     def described(self) -> Any:
         request = m.ConsumerGroupDescribeRequest(group_ids=[self.topic])
         return self.kafka.ask(self.kafka.coordinator(self.topic), GROUP_DESCRIBE, 0, request).groups[0]
@@ -161,15 +166,13 @@ def claims_of_long_ago(scene: Scene) -> str:
 
 
 def epoch_that_moves_nothing(scene: Scene) -> str:
-    one = scene.member()
-    scene.settled(one)
+    one = scene.settled_member()
     scene.another_native_comes()
     return word(one.beat())
 
 
 def described_as_old_tools_do(scene: Scene) -> str:
-    one = scene.member()
-    scene.settled(one)
+    one = scene.settled_member()
     group = one.ask(DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[scene.topic])).groups[0]
     return f"{group.group_state}, {len(group.members)} members"
 
@@ -181,8 +184,7 @@ def name_of_a_newcomer(scene: Scene) -> str:
 
 
 def commit_of_version_1(scene: Scene) -> str:
-    one = scene.member()
-    scene.settled(one)
+    one = scene.settled_member()
     return _unless_closed(lambda: one.commit(scene.topic, 0, 5, 1))
 
 
@@ -225,14 +227,12 @@ def unknown_beat(scene: Scene) -> str:
 
 
 def beat_of_another_generation(scene: Scene) -> str:
-    one = scene.member()
-    scene.settled(one)
+    one = scene.settled_member()
     return word(one.beat(generation=one.generation + 7))
 
 
 def sync_of_another_generation(scene: Scene) -> str:
-    one = scene.member()
-    scene.settled(one)
+    one = scene.settled_member()
     one.generation += 7
     return word(one.sync().error_code)
 
@@ -245,8 +245,7 @@ def fenced_by_its_own_kind(scene: Scene) -> str:
 
 
 def beat_after_leaving(scene: Scene) -> str:
-    one = scene.member()
-    scene.settled(one)
+    one = scene.settled_member()
     one.leave()
     return word(one.beat())
 

@@ -15,6 +15,7 @@ from kafka_protocol import messages as m
 from tests.clients import Client
 from tests.clients.driver import Partition, partitions
 from tests.kafka import Cluster
+from tests.kafka.admin import until
 
 CONSUMER_GROUP_DESCRIBE = 69
 # Longer than a coordinator waits before it assigns anew (KIP-1263, 1 s), and than the clients of these tests beat.
@@ -51,7 +52,7 @@ async def at_rest(kafka: Cluster, group: str, *clients: Client) -> Any:
     since = trio.current_time()
     with trio.fail_after(PATIENCE_SECONDS):
         while held is None or trio.current_time() - since < CALM_SECONDS:
-            described = await trio.to_thread.run_sync(partial(describe, kafka, group))
+            described = await trio.to_thread.run_sync(until, partial(describe, kafka, group), "it is described")
             owned = {client.name: client.owned for client in clients}
             now = (described.group_epoch, owned, [noticed(client) for client in clients])
             agreed = described.group_state == "Stable" and assigned(described) == owned

@@ -25,13 +25,11 @@ from tests.kafka.certificates import Certificates
 from tests.kafka.wire import exchange
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
-from tests.proxy.test_members import describe
+from tests.proxy.settled import assigned, at_rest, describe, noticed
 
 pytestmark = pytest.mark.broker
 
 PARTITIONS = 6
-# Longer than a coordinator waits before it assigns anew (KIP-1263, 1 s), and than most clients beat.
-CALM_SECONDS = 4
 # A broker is given up after 3 s, and on a busy machine everything behind that takes its time.
 PATIENCE_SECONDS = 90
 SESSION_MS = 45_000
@@ -90,41 +88,6 @@ def way(request: pytest.FixtureRequest) -> Way:
     return found
 
 
-def told(client: Client) -> list[Any]:
-    """Every word its application heard of rebalances, with the partitions."""
-    words = ("assigned", "revoking", "revoked", "lost")
-    return [(event["event"], event.get("partitions")) for event in client.events if event["event"] in words]
-
-
-async def at_rest(way: Way, topic: str, clients: list[Client]) -> Any:
-    """The group is Stable, each client holds what the coordinator says it does, and all that stayed so for a while."""
-    held: Any = None
-    since = trio.current_time()
-    with trio.fail_after(PATIENCE_SECONDS):
-        while held is None or trio.current_time() - since < CALM_SECONDS:
-            group = await trio.to_thread.run_sync(until, lambda: stable(way.kafka, topic), "the group is Stable")
-            now = (group.group_epoch, _assigned(group), [told(client) for client in clients])
-            agreed = now[1] == {client.name: client.owned for client in clients}
-            if now != held or not agreed:
-                since, held = trio.current_time(), now if agreed else None
-            await trio.sleep(0.2)
-    return group
-
-
-def stable(kafka: Cluster, topic: str) -> Any:
-    group = describe(kafka, topic)
-    return group if group.group_state == "Stable" else None
-
-
-def _assigned(group: Any) -> dict[str, set[tuple[str, int]]]:
-    return {
-        member.client_id: {
-            (each.topic_name, number) for each in member.assignment.topic_partitions for number in each.partitions
-        }
-        for member in group.members
-    }
-
-
 def in_sync(kafka: Cluster, *topics: str) -> bool:
     """Every replica has caught up: the next broker may go without taking anything along."""
     request = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=name) for name in topics])
@@ -162,8 +125,8 @@ async def test_members_live_through_the_death_of_their_coordinator_and_the_resta
         for client in clients:
             client.subscribe(topic, topic, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=500)
         writer = clients[0]
-        before = await at_rest(way, topic, clients)
-        words = [told(client) for client in clients]
+        before = await at_rest(kafka, topic, *clients)
+        words = [noticed(client) for client in clients]
         await writer.produce(topic, 60, settings=ONCE)
         await all_read(clients, 60)
 
@@ -173,20 +136,20 @@ async def test_members_live_through_the_death_of_their_coordinator_and_the_resta
         await all_read(clients, 120)
         await trio.to_thread.run_sync(kafka.start_node, victim)
         await trio.to_thread.run_sync(until, whole_again, "the broker has caught up")
-        after_the_kill = await at_rest(way, topic, clients)
+        after_the_kill = await at_rest(kafka, topic, *clients)
 
         for node in kafka.nodes:
             await trio.to_thread.run_sync(kafka.restart, node)
             await trio.to_thread.run_sync(until, whole_again, "the broker has caught up")
         await writer.produce(topic, 60, first=120, within=PATIENCE_SECONDS, settings=ONCE)
         await all_read(clients, 180)
-        after = await at_rest(way, topic, clients)
+        after = await at_rest(kafka, topic, *clients)
 
-        assert [told(client) for client in clients] == words
+        assert [noticed(client) for client in clients] == words
         assert overlaps(clients) == []
         for group in (after_the_kill, after):
             assert {each.member_id for each in group.members} == {each.member_id for each in before.members}
-            assert _assigned(group) == _assigned(before)
+            assert assigned(group) == assigned(before)
         assert way.proxy.disconnects("our_mistake") == 0
 
 

@@ -32,19 +32,6 @@ RECORDS = 7
 BEGAN_MS, APART_MS = 1_700_000_000_000, 1_000
 
 
-@pytest.fixture(scope="module", params=["4.4", "4.0"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue("kafka" if request.param == "4.4" else "kafka40")
-    return found
-
-
-@pytest.fixture(scope="module")
-def proxy(cluster: Cluster) -> Iterator[Running]:
-    with Running(cluster.bootstrap) as running:
-        yield running.ready()
-        assert running.disconnects("our_mistake") == 0
-
-
 @pytest.fixture(scope="module")
 def written(cluster: Cluster) -> str:
     """A topic whose partition 0 has records; partition 1 has none."""

@@ -13,7 +13,8 @@ from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
-from tests.proxy.test_members import NATIVE, describe, seen
+from tests.proxy.settled import describe
+from tests.proxy.test_members import NATIVE, seen
 
 pytestmark = pytest.mark.broker
 

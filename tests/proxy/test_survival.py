@@ -137,23 +137,6 @@ def kafka_disabled() -> Iterator[Cluster]:
         yield cluster
 
 
-async def test_no_migration_policy_is_needed(kafka_disabled: Cluster) -> None:
-    """A5: a legacy and a native member in one group, where brokers would not have it."""
-    topic = f"disabled-{uuid.uuid4()}"
-    kafka_disabled.create_topic(topic, partitions=4)
-    with Running(kafka_disabled.bootstrap) as proxy:
-        await trio.to_thread.run_sync(proxy.ready)
-        async with (
-            await Client.start("kafka-python", proxy.bootstrap, name="old") as old,
-            await Client.start("confluent-kafka", kafka_disabled.bootstrap, name="new") as new,
-        ):
-            old.subscribe(topic, topic, session_timeout_ms=10_000)
-            await old.until(lambda: len(old.owned) == 4)
-            new.subscribe(topic, topic, protocol="consumer")
-            await new.until(lambda: len(new.owned) == 2 and len(old.owned) == 2)
-            assert overlaps([old, new]) == []
-
-
 async def test_a_group_of_direct_classic_members_passes_and_says_so_once(kafka_disabled: Cluster) -> None:
     """B6: the coordinator refuses to convert the group, so the client stays what it was."""
     topic = f"direct-{uuid.uuid4()}"

@@ -210,10 +210,13 @@ def refused(code: int) -> ev.CoordinatorAnswered:
     return ev.CoordinatorAnswered(answer=GroupHeartbeatAnswer(error_code=code))
 
 
-def target(epoch: int = 2, partitions: Iterable[int] = (0, 1), group: int | None = None) -> ev.TargetLearned:
+def target(
+    epoch: int = 2, partitions: Iterable[int] = (0, 1), group: int | None = None, computed: int | None = None
+) -> ev.TargetLearned:
     group_epoch = epoch if group is None else group
+    assignment_epoch = group_epoch if computed is None else computed
     return ev.TargetLearned(
-        group_epoch=group_epoch, assignment_epoch=group_epoch, member_epoch=epoch, target=tps(*partitions)
+        group_epoch=group_epoch, assignment_epoch=assignment_epoch, member_epoch=epoch, target=tps(*partitions)
     )
 
 

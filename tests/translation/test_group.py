@@ -34,7 +34,7 @@ from translation.group import (
     native_interval_ms,
     native_waits_until,
 )
-from translation.handover import best_time
+from translation.handover import Gift, best_time
 from translation.member import Contract
 from translation.motion import group_step
 from translation.rules import Pacing
@@ -187,11 +187,12 @@ def test_a_group_that_cannot_be_described_is_said_so_to_who_wanted_it() -> None:
 
 
 def test_many_members_are_watched_by_one_description_that_names_those_who_should_look() -> None:
-    group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c", "d"))
+    group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "behind, and loses nothing", "c", "d"))
     assert orders == [Describe()]
     view = described(
         member("a", 3, (0,), (0,)),
-        member("b", 2, (1,), (1,)),
+        member("b", 2, (1, 5), (1,)),
+        member("behind, and loses nothing", 2, (6,), (6,)),
         member("c", 3, (2,), (2, 3)),
         member("d", 3, (4,), (4, 1)),
         member("native", 2, (), (9,)),
@@ -260,22 +261,46 @@ def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> Non
     assert group.members["x"] == Known(epoch=4, beat_at=700)
 
 
+def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:
+    return [Gift(hears_at, receiver) for receiver in receivers]
+
+
+def company(**members: Known) -> Group:
+    return msgspec.structs.replace(QUIET, members=members)
+
+
+EARLY_AND_LATE = company(early=Known(beat_at=1_000), late=Known(beat_at=4_000))
+
+
 def test_natives_that_pass_through_are_never_waited_for() -> None:
-    assert best_time(QUIET, [Known(passing=True, beat_at=0), None, Known(local=True)], idle=0, now=77) == 77
+    group = company(p=Known(passing=True, beat_at=0), l=Known(local=True), n=Known())
+    assert best_time(group, gifts("p", "l", "n", "nobody"), idle=0, now=77) == 77
 
 
 def test_among_several_receivers_the_moment_with_the_least_idle_time_is_chosen() -> None:
     """Two of the three partitions go to the one that beats at 4 s: waiting for it leaves 1 x 2 s idle, not 2 x 3 s."""
-    early, late = Known(beat_at=1_000), Known(beat_at=4_000)
-    assert best_time(QUIET, [early, late, late], idle=0, now=0) == 4_000 - 400
-    assert best_time(QUIET, [early, early, late], idle=0, now=0) == 1_000 - 400
+    assert best_time(EARLY_AND_LATE, gifts("early", "late", "late"), idle=0, now=0) == 4_000 - 400
+    assert best_time(EARLY_AND_LATE, gifts("early", "early", "late"), idle=0, now=0) == 1_000 - 400
 
 
 def test_what_lies_idle_meanwhile_is_weighed_against_what_would() -> None:
     """One partition idle for 3.6 s until the receiver's beat, or two for 4 s each from now on."""
-    receiver = Known(beat_at=4_000)
-    assert best_time(QUIET, [receiver, receiver], idle=1, now=0) == 4_000 - 400
-    assert best_time(QUIET, [receiver], idle=2, now=0) == 0
+    assert best_time(EARLY_AND_LATE, gifts("late", "late"), idle=1, now=0) == 4_000 - 400
+    assert best_time(EARLY_AND_LATE, gifts("late"), idle=2, now=0) == 0
+
+
+def test_clients_that_give_to_one_member_here_are_asked_when_the_last_of_them_can_hear_it() -> None:
+    """It is told when it has them all: what came earlier would only lie."""
+    group = company(here=Known(local=True), there=Known(local=True))
+    one, other = gifts("here", hears_at=500), gifts("here", hears_at=2_500)
+    assert best_time(group, one + other, idle=0, now=1_000) == 2_500
+    assert best_time(group, one + gifts("there", hears_at=2_500), idle=0, now=1_000) == 1_000
+    assert best_time(group, one + other, idle=2, now=1_000) == 1_000
+
+
+def test_a_giver_that_hears_late_gives_to_the_beat_after_that() -> None:
+    """Asked at once, it would give at 3.7 s, too late to be taken at 4 s: better at the next but one, and all of it then."""
+    assert best_time(EARLY_AND_LATE, gifts("late", "late", hears_at=3_700), idle=0, now=0) == 9_000 - 400
 
 
 # --- admission -----------------------------------------------------------------------------------------------------

@@ -213,16 +213,40 @@ def test_motion_makes_a_whole_assignment_doubtful_again() -> None:
 
 
 def test_a_parked_join_polls_the_coordinator_fast_and_is_never_parked_beyond_the_limit() -> None:
-    play = after(Playbook(joining()), granted(2, [0]), LEARNED)
-    play >> wait(200) << DescribeGroup() << beat(2)
-    play >> granted(2)
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0, 1]), granted(3))
+    play >> wait(200) << DescribeGroup() << beat(3)
+    play >> granted(3)
     after(play, wait(2_799))
-    assert play >> wait(1) << joined()
+    assert play >> wait(1) << joined(6, 3)
 
 
 def test_a_join_cannot_be_answered_before_the_coordinator_has_spoken() -> None:
-    play = Playbook(joining()) >> wait(10_000)
-    assert play >> granted(2, []) << joined()
+    play = Playbook(stable(), NOW)
+    play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1]) >> wait(10_000)
+    assert play >> granted(2) << joined(6)
+
+
+def test_who_holds_nothing_waits_longer_for_its_first_partitions() -> None:
+    """It would hear of them with its first beat only. Nothing at all is an answer too, before clients lose patience."""
+    play = Playbook(joining()) >> granted(2, []) << DescribeGroup()
+    play >> target(2, [0], group=3) << Is("completing-rebalance/stable E2 g-1")
+    after(play, *(event for _ in range(59) for event in (wait(200), MotionSeen(until=99_000))))
+    assert play.member.parked
+    assert play >> wait(200) << joined()
+
+
+def test_who_let_go_of_all_does_not_wait_for_an_epoch_that_is_yet_to_be_computed() -> None:
+    play = Playbook(stable(), NOW)
+    play >> joins(6) << beat(2, owned=()) >> granted(3, [0]) << DescribeGroup()
+    play >> target(3, [0, 1], group=4, computed=3) << Is("completing-rebalance/stable E3 g2")
+    assert play >> target(3, [0], group=4, computed=3) << joined(6, 3)
+
+
+def test_who_holds_something_waits_for_that_epoch() -> None:
+    play = Playbook(stable(), NOW)
+    play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1]) >> granted(3, [0, 1, 2]) << DescribeGroup()
+    play >> target(3, [0, 1, 2], group=4, computed=3) << Is("completing-rebalance/stable E3 g2")
+    assert play >> target(3, [0, 1, 2]) << joined(6, 3)
 
 
 def test_a_leave_while_the_join_is_parked_ends_both() -> None:
@@ -373,6 +397,6 @@ def test_a_heartbeat_from_before_the_fall_does_not_disturb_the_new_beginning() -
 
 def test_rules_ride_with_the_member() -> None:
     assert msgspec.structs.replace(RULES, park_ms=1) != RULES
-    play = Playbook(rules=msgspec.structs.replace(RULES, park_ms=1))
-    after(play, joins(), granted(2, []))
-    assert play >> wait(1) << joined()
+    play = Playbook(stable(rules=msgspec.structs.replace(RULES, park_ms=1)), NOW)
+    after(play, joins(6, owned=[0, 1]), granted(3))
+    assert play >> wait(1) << joined(6, 3)

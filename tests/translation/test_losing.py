@@ -458,6 +458,12 @@ def test_a_stale_commit_of_what_the_client_has_let_go_of_meanwhile_is_not_sent_a
     assert waits >> granted(3) << AnswerCommit(5, 27) << beat(3, owned=[])
 
 
+def test_several_stale_commits_of_what_the_client_has_let_go_of_are_refused_once_each() -> None:
+    stale = [CommitAnswered(request=request, error_code=e.STALE_MEMBER_EPOCH) for request in (5, 6)]
+    waits = after(Playbook(stable(), NOW), commits(5, 2, [0]), commits(6, 2, [0]), *stale, joins(7))
+    assert waits >> granted(3) << AnswerCommit(5, 27) << AnswerCommit(6, 27) << beat(3, owned=[])
+
+
 def test_a_commit_waits_for_the_verdict_on_an_older_one_and_no_longer() -> None:
     play = after(Playbook(stable(), NOW), commits(5), wait(10_000), granted(3, [0, 1]), commits(6))
     assert play >> CommitAnswered(request=5) << SendCommit(6, 3) << AnswerCommit(5, None)

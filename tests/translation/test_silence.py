@@ -68,8 +68,13 @@ def test_a_client_that_comes_back_from_silence_says_and_hears_all_for_a_session(
     play >> beats() << AnswerHeartbeat(3)
     play >> wait(3_000) << beat(2, owned=[0, 1])
     late = msgspec.structs.replace(play.member, in_flight=None, lost=False, heartbeat_at=NOW + 125_000)
-    late = msgspec.structs.replace(late, heard_at=NOW + 119_999)
+    late = msgspec.structs.replace(late, heard_at=NOW + 119_999, beaten_at=NOW + 120_000)
     assert after(Playbook(late, NOW + 120_000), beats()) >> wait(5_000) << beat(2)
+
+
+def test_once_in_a_while_all_is_said_for_what_was_told_in_answer_to_another_proxys_heartbeat() -> None:
+    often = msgspec.structs.replace(stable(), heard_at=44_000, beaten_at=44_000, heartbeat_at=45_000)
+    assert Playbook(often, 44_500) >> wait(500) << beat(2, owned=[0, 1])
 
 
 def test_a_member_without_a_farewell_leaves_without_asking() -> None:
@@ -110,6 +115,7 @@ def test_an_adopted_member_says_all_until_the_proxy_that_had_it_must_have_missed
     after(play, granted(9, [0, 1]), wait(4_500), beats(3, 7))
     play >> wait(500) << beat(9, owned=[0, 1])
     late = msgspec.structs.replace(play.member, in_flight=None, lost=False, heartbeat_at=49_000, heard_at=44_999)
+    late = msgspec.structs.replace(late, beaten_at=45_000)
     assert after(Playbook(late, 45_000), beats(3, 7)) >> wait(4_000) << beat(9)
 
 

@@ -32,6 +32,7 @@ from translation import errors as e
 from translation.actions import AnswerHeartbeat, AnswerSync, DescribeGroup
 from translation.events import (
     BeatWanted,
+    CoordinatorLost,
     DeadlinePassed,
     HandOverPlanned,
     HeartbeatRequested,
@@ -43,6 +44,7 @@ from translation.events import (
     TopicsLearned,
 )
 from translation.heartbeat import TopicPartition
+from translation.member import NEVER
 
 HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)
 PLANNING = msgspec.structs.replace(RULES, plan_ms=300, company_ms=1_000)
@@ -104,7 +106,7 @@ def test_a_sync_by_nobody_is_unknown() -> None:
 
 
 def test_partitions_of_a_topic_without_a_name_are_told_when_it_has_one() -> None:
-    play = after(Playbook(joining()), granted(2, [0]), wait(3_000), granted(2))
+    play = after(Playbook(joining()), granted(2, [0]), wait(12_000), granted(2))
     assert play << Is("completing-rebalance/stable E2 g2")
     play >> syncs() << synced(2, []) << remembered(())
     assert play << Is("stable/stable E2 g2")
@@ -125,7 +127,7 @@ def test_two_topics_are_told_in_one_assignment() -> None:
     both = msgspec.structs.replace(play.member, assigned=play.member.assigned | {TopicPartition("b", 7)})
     play.member = msgspec.structs.replace(both, names={"a": "apples", "b": "bananas"})
     play >> target(2, [0])
-    after(play, wait(3_000), granted(2))
+    after(play, wait(12_000), granted(2))
     body = number(2) + text("apples") + number(1) + number(0) + text("bananas") + number(1) + number(7)
     play >> syncs() << AnswerSync(2, assignment=b"\0\1" + body + number(-1), protocol_name="range")
     play.pending.clear()
@@ -269,6 +271,19 @@ def test_new_partitions_wait_for_company_and_are_told_together() -> None:
     assert play >> wait(1) << Is("prepare-rebalance/reconciling E3 g2")
 
 
+def test_new_partitions_wait_for_no_more_company_when_the_assignment_is_whole() -> None:
+    play = Playbook(stable(rules=PLANNING), NOW) >> wait(10_000) << beat(2)
+    play >> granted(3, [0, 1, 2]) << DescribeGroup() << Is("stable/reconciling E3 g2")
+    play >> target(3, [0, 1, 2, 3]) << Is("stable/reconciling E3 g2")
+    play >> target(3, [0, 1, 2], group=4, computed=3) << Is("stable/reconciling E3 g2")
+    assert play >> target(3, [0, 1, 2]) << Is("prepare-rebalance/reconciling E3 g2")
+
+
+def test_a_whole_assignment_is_no_reason_to_give_up_sooner() -> None:
+    play = changed(0, epoch=3) >> target(3, [0]) << Is("stable/reconciling E3 g2")
+    assert play >> wait(300) << Is("prepare-rebalance/reconciling E3 g2")
+
+
 def test_new_partitions_that_are_taken_back_before_they_were_told_are_let_go_in_silence() -> None:
     play = changed(0, 1, 2, epoch=3) >> BeatWanted() << beat(3)
     play >> granted(3, [0, 1]) << beat(3, owned=[0, 1]) << Is("stable/acknowledging E3 g2")
@@ -320,12 +335,18 @@ def test_a_rebalance_the_client_has_heard_of_is_not_called_off() -> None:
     assert play >> beats() << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
 
 
-def test_what_was_granted_and_taken_back_before_the_sync_is_let_go_in_silence() -> None:
+def test_what_was_granted_and_taken_back_before_the_sync_is_let_go_in_silence_when_the_sync_comes() -> None:
     """What the sync will tell is said to be held already: it may be asked for while that heartbeat is in flight."""
     play = generation_told() >> BeatWanted() << beat(2)
-    play >> granted(2, [0]) << beat(2, owned=[0])
-    play >> granted(3, [0])
-    assert play >> syncs() << synced(2, [0]) << remembered((0,))
+    play >> granted(2, [0]) << Is("completing-rebalance/reconciling E2 g2")
+    play >> syncs() << synced(2, [0]) << remembered((0,)) << beat(2, owned=[0])
+    assert play >> granted(3, [0]) << Is("stable/stable E3 g2")
+
+
+def test_what_a_client_that_does_not_sync_here_may_have_been_told_elsewhere_is_not_let_go_for_it() -> None:
+    play = generation_told() >> BeatWanted() << beat(2)
+    play >> granted(2, [0]) >> BeatWanted() << beat(2)
+    assert play >> CoordinatorLost() >> wait(500) << beat(2, owned=[0, 1])
 
 
 # --- watch ---------------------------------------------------------------------------------------------------------
@@ -352,3 +373,19 @@ def test_motion_and_wishes_do_not_hurry_who_is_absent_or_due_anyway() -> None:
 def test_waking_early_does_nothing() -> None:
     play = Playbook(stable(), NOW) >> DeadlinePassed()
     assert play.member == stable()
+
+
+# --- when a client can be told ---------------------------------------------------------------------------------------
+
+
+def test_a_client_hears_of_a_rebalance_by_the_beat_that_is_held_or_by_its_next() -> None:
+    play = rhythmic() >> beats(5)
+    assert play.member.hears_at == NEVER
+    play >> HoldInterrupted(request=5)
+    assert play.member.beat_seen_at is not None
+    assert play.member.hears_at == play.member.beat_seen_at + play.member.rhythm_ms
+
+
+def test_right_after_it_joined_that_is_its_first_beat() -> None:
+    member = stable()
+    assert (member.beat_seen_at, member.hears_at) == (None, member.heard_at + 3_000)

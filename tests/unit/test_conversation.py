@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.conversation import Bytes, Conversation, Treatment
+from proxy.conversation import Conversation, Treatment
 from proxy.counts import Counts
 
 OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16, 36 << 16)
@@ -78,7 +79,7 @@ def test_a_local_answer_leaves_after_those_that_were_asked_before() -> None:
     talk = conversation()
     sent = talk.from_client(request(OPAQUE, 1) + request(HERE, 2) + request(OPAQUE, 3))
     assert bytes(sent) == request(OPAQUE, 1) + request(OPAQUE, 3)
-    assert talk.answers == []
+    assert talk.owed.due == []
     told = talk.from_broker(answer(1, b"first") + answer(3, b"third"))
     assert bytes(told) == answer(1, b"first") + answer(2, b"made here") + answer(3, b"third")
 
@@ -89,14 +90,14 @@ def test_a_local_answer_waits_for_the_rest_of_the_answer_under_way() -> None:
     told = answer(1, b"a long answer")
     assert bytes(talk.from_broker(told[:10])) == told[:10]
     talk.from_client(request(HERE, 2))
-    assert talk.answers == []
+    assert talk.owed.due == []
     assert bytes(talk.from_broker(told[10:])) == told[10:] + answer(2, b"made here")
 
 
 def test_a_local_answer_with_nothing_before_it_is_due_at_once() -> None:
     talk = conversation()
     assert bytes(talk.from_client(request(HERE, 7))) == b""
-    assert talk.answers == [answer(7, b"made here")]
+    assert talk.owed.due == [answer(7, b"made here")]
 
 
 def test_a_produce_without_acks_expects_no_answer() -> None:
@@ -198,8 +199,8 @@ def test_how_the_network_cuts_the_bytes_changes_nothing(
     forwarded, received = b"", b""
     for piece in pieces(b"".join(frame for _, frame in asked), requests_cut):
         forwarded += bytes(talk.from_client(piece)) if piece else b""
-        received += b"".join(talk.answers)
-        talk.answers.clear()
+        received += b"".join(talk.owed.due)
+        talk.owed.due.clear()
     for piece in pieces(replies, answers_cut):
         received += bytes(talk.from_broker(piece)) if piece else b""
     assert forwarded == onward

@@ -8,7 +8,8 @@ from typing import ClassVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation import LENGTH, Bytes, Conversation, Treatment
+from proxy.answers import LENGTH, Bytes
+from proxy.conversation import Conversation, Treatment
 from proxy.counts import Counts
 from tests.unit.test_conversation import OPAQUE, PROOF, ShoutingWire, answer, request
 
@@ -58,6 +59,18 @@ def unheard(frame: Bytes | None) -> None:
     return None
 
 
+def test_an_answer_made_here_waits_for_one_that_is_still_to_be_heard() -> None:
+    """Java's consumer sends a heartbeat right behind a commit, and takes answers in no other order."""
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.forward(desk.requests[0], lambda told: told)
+    talk.from_client(request(TAKEN, 2))
+    talk.answer(body(2))
+    assert talk.owed.take_due() == b""
+    assert bytes(talk.from_broker(answer(1))) == answer(1) + answer(2)
+
+
 def test_nothing_behind_a_request_in_hand_is_looked_at_until_it_is_answered() -> None:
     desk = Desk()
     talk = talk_with(desk)
@@ -66,7 +79,7 @@ def test_nothing_behind_a_request_in_hand_is_looked_at_until_it_is_answered() ->
     assert len(desk.requests) == 1
     assert not talk.waiting()
     talk.answer(body(1))
-    assert talk.answers == [answer(1)]
+    assert talk.owed.due == [answer(1)]
     assert talk.waiting()
     assert bytes(talk.from_client(b"")) == request(OPAQUE, 2)
     assert [frame[4:8] for frame in desk.requests] == [LENGTH.pack(1), LENGTH.pack(3)]
@@ -102,7 +115,7 @@ def test_our_own_requests_go_out_in_order_and_their_answers_stay_here() -> None:
     assert bytes(talk.from_broker(answer(1) + answer(77, b"for us"))) == answer(1)
     assert [bytes(frame) for frame in heard] == [body(77, b"for us")]
     talk.answer(body(2))
-    assert talk.answers == [answer(2)]
+    assert talk.owed.due == [answer(2)]
 
 
 def test_our_own_requests_wait_for_the_end_of_a_frame_that_has_begun() -> None:
@@ -137,7 +150,7 @@ def test_an_answer_made_here_does_not_wait_for_our_own_requests() -> None:
     talk.from_client(request(TAKEN, 1))
     talk.ask(own(77), unheard)
     talk.answer(body(1))
-    assert talk.answers == [answer(1)]
+    assert talk.owed.due == [answer(1)]
 
 
 def test_but_for_what_the_client_asked_before() -> None:
@@ -145,7 +158,7 @@ def test_but_for_what_the_client_asked_before() -> None:
     talk = talk_with(desk)
     talk.from_client(request(OPAQUE, 1) + request(TAKEN, 2))
     talk.answer(body(2, b"late"))
-    assert talk.answers == []
+    assert talk.owed.due == []
     assert bytes(talk.from_broker(answer(1))) == answer(1) + answer(2, b"late")
 
 
@@ -237,8 +250,8 @@ def test_whatever_is_mixed_and_however_it_is_cut_answers_come_in_order(
             while todo:
                 todo.pop(0)()
             upstream.extend(talk.take_outbox())
-            talk.release_locals()
-            told.extend(talk.take_answers())
+            talk.owed.release_locals()
+            told.extend(talk.owed.take_due())
             if talk.waiting():
                 upstream.extend(talk.from_client(b""))
 
@@ -247,7 +260,7 @@ def test_whatever_is_mixed_and_however_it_is_cut_answers_come_in_order(
         if at < len(stream):
             move(talk.from_client(stream[at : at + cut]))
             at += cut
-    while talk.waiting() or todo or talk.answers or talk.outbox:
+    while talk.waiting() or todo or talk.owed.due or talk.outbox:
         move(b"")
     assert bytes(told) == b"".join(answer(number) for number in range(1, len(kinds) + 1))
     assert talk.quiet

@@ -24,13 +24,12 @@ from proxy.observations import (
     RequestAnswered,
     RequestArrived,
 )
+from tests.unit.observing import LEGACY, changed
 from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
-from translation.states import Phase, Standing
-from translation.transition import Transition
+from translation.states import Phase
 
 ROOT = Path(__file__).parents[2]
 SECOND = 1_000_000_000
-LEGACY = Client(address="10.0.0.1:5000", client_id="c", software="librdkafka", software_version="1.9.2")
 
 
 def moved(
@@ -44,23 +43,18 @@ def moved(
     generation: int = 7,
     client: Client = LEGACY,
 ) -> Changed:
-    transition = Transition(
+    return changed(
+        int(at_s * SECOND),
+        client=client,
         group_id=group,
         member_id=member,
-        instance_id=None,
-        client_id="c",
-        at=0,
-        cause="JoinGroup",
         phase_before=before,
         phase=after,
-        standing_before=Standing.STABLE,
-        standing=Standing.STABLE,
         epoch_before=epochs[0],
         epoch=epochs[1],
         generation_before=generation,
         generation=generation,
     )
-    return Changed(at_ns=int(at_s * SECOND), transition=transition, names={}, client=client)
 
 
 def joins(member: str = "alice", group: str = "orders", client: Client = LEGACY) -> Changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proxy.causes import Cause, Disconnect
-from proxy.leg import Leg
+from proxy.leg import WORTH_WAKING_BYTES, Leg
 from proxy.pipe import MOST_KEPT, Pipes
 
 # More than a pair of sockets and a pipe hold.
@@ -96,3 +97,48 @@ def test_a_source_that_ends_within_a_frame_is_lost(pipes: Pipes) -> None:
         path.speaker.close()
         with pytest.raises(Disconnect, match="ended within a frame"):
             path.source.splice(path.sink, 100_000)
+
+
+@pytest.fixture
+def tcp() -> Iterator[tuple[socket.socket, socket.socket]]:
+    with socket.create_server(("127.0.0.1", 0)) as door, socket.create_connection(door.getsockname()) as speaker:
+        source, _ = door.accept()
+        source.setblocking(False)
+        with source:
+            yield speaker, source
+
+
+def test_within_a_large_frame_only_a_piece_worth_moving_or_its_end_is_told(
+    pipes: Pipes, tcp: tuple[socket.socket, socket.socket]
+) -> None:
+    speaker, sock = tcp
+    with contextlib.closing(Passage(pipes)) as path, select.epoll() as told:
+        source = Leg(sock, Cause.CLIENT_LOST, pipes)
+        told.register(sock, select.EPOLLIN)
+        left = 4 + WORTH_WAKING_BYTES + 8 + 1
+        for size, is_told in ((4, True), (8, False), (WORTH_WAKING_BYTES - 8, True), (4, False), (5, True)):
+            speaker.sendall(bytes(size))
+            assert bool(told.poll(10 if is_told else 0.05)) is is_told
+            if is_told:
+                left -= source.splice(path.sink, left)
+                path.listener.recv(1_000_000)
+        assert left == 0
+        speaker.sendall(b"?")
+        assert told.poll(10)
+
+
+def test_after_the_end_of_a_frame_that_was_read_the_next_byte_is_told(
+    pipes: Pipes, tcp: tuple[socket.socket, socket.socket]
+) -> None:
+    speaker, sock = tcp
+    with contextlib.closing(Passage(pipes)) as path, select.epoll() as told:
+        source = Leg(sock, Cause.CLIENT_LOST, pipes)
+        told.register(sock, select.EPOLLIN)
+        speaker.sendall(b"beginning")
+        assert told.poll(10)
+        source.splice(path.sink, 9 + 3)
+        speaker.sendall(b"end")
+        assert told.poll(10)
+        assert bytes(source.receive() or b"") == b"end"
+        speaker.sendall(b"?")
+        assert told.poll(10)

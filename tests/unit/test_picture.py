@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from proxy.observations import Changed, Client, GroupPasses
 from proxy.picture import DEPARTURES, ENDED_SPANS, PASSING_MEMBERS, Picture
+from tests.unit import observing
 from translation.heartbeat import TopicPartition
 from translation.states import Phase, Standing
-from translation.transition import Transition
 
 TOPIC = "0" * 31 + "1"
 
@@ -19,27 +19,20 @@ def changed(
     at_ns: int = 0,
     group: str = "orders",
 ) -> Changed:
-    standing = Standing.ABSENT if phase is Phase.ABSENT else Standing.STABLE
-    transition = Transition(
+    return observing.changed(
+        at_ns,
+        names={TOPIC: "clicks"},
+        node=2,
         group_id=group,
         member_id=member,
-        instance_id=None,
-        client_id="c",
-        at=0,
-        cause="SyncGroup",
-        phase_before=Phase.STABLE,
         phase=phase,
-        standing_before=Standing.STABLE,
-        standing=standing,
+        standing=Standing.ABSENT if phase is Phase.ABSENT else Standing.STABLE,
         epoch_before=6,
-        epoch=7,
         generation_before=6,
         generation=6,
         owned=tuple(TopicPartition(TOPIC, n) for n in owned),
         assigned=tuple(TopicPartition(TOPIC, n) for n in assigned),
     )
-    client = Client(address="10.0.0.1:5000", client_id="c", software="librdkafka", software_version="1.9.2")
-    return Changed(at_ns=at_ns, transition=transition, names={TOPIC: "clicks"}, client=client, node=2)
 
 
 def passes(member: str = "bob", reason: str = "a rule lets it pass") -> GroupPasses:

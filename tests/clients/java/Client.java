@@ -135,6 +135,8 @@ public class Client {
             case "transact" -> transact(command);
             case "subscribe" -> subscribe(command);
             case "commit" -> commit();
+            case "resubscribe" -> consumer.subscribe(topics(command), new Listener());
+            case "rejoin" -> consumer.enforceRebalance("so the application wishes");
             case "stall" -> Thread.sleep(command.get("stall_ms").asLong());
             case "close" -> close();
             default -> throw new IllegalArgumentException(command.toString());
@@ -189,9 +191,13 @@ public class Client {
             transformer = producer(options.get("transform").get("transactional_id").asText(), null);
             transformer.initTransactions();
         }
+        consumer.subscribe(topics(command), new Listener());
+    }
+
+    static List<String> topics(JsonNode command) {
         List<String> topics = new ArrayList<>();
-        options.get("topics").forEach(topic -> topics.add(topic.asText()));
-        consumer.subscribe(topics, new Listener());
+        command.get("topics").forEach(topic -> topics.add(topic.asText()));
+        return topics;
     }
 
     Properties consumerSettings() {

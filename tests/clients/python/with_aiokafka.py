@@ -123,8 +123,11 @@ class Program:
                 **self.common, transactional_id=options["transform"]["transactional_id"]
             )
             await self.transformer.start()
-        self.consumer.subscribe(topics, listener=Listener(options["revoke_ms"]))
+        await self.do_resubscribe(topics)
         await self.consumer.start()
+
+    async def do_resubscribe(self, topics: list[str]) -> None:
+        self.consumer.subscribe(topics, listener=Listener(self.options["revoke_ms"]))
 
     async def do_commit(self) -> None:
         await self._commit()

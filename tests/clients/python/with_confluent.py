@@ -89,6 +89,9 @@ class Program:
                 }
             )
             self.transformer.init_transactions(SECONDS)
+        self.do_resubscribe(topics)
+
+    def do_resubscribe(self, topics: list[str]) -> None:
         self.consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost)
 
     def do_commit(self) -> None:

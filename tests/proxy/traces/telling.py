@@ -18,7 +18,7 @@ from proxy.observations import (
     RequestAnswered,
     RequestArrived,
 )
-from proxy.traces import Traces
+from proxy.tracing.traces import Traces
 from tests.translation.playbook import NAMES
 from tests.translation.walks import ANSWERS, Walker
 from translation.actions import AnyAction, RecordTransition, SendGroupHeartbeat
@@ -41,6 +41,7 @@ class Told(Walker):
         self.changes: list[Changed] = []
         self._ns = 0
         self._serial = 0
+        self._taken: ev.AnyEvent = ev.DeadlinePassed()
 
     def at_ns(self) -> int:
         """Later than whatever was told before, as the host's clock has it."""
@@ -54,6 +55,7 @@ class Told(Walker):
             self._heard(event.answer)
         elif isinstance(event, ev.CoordinatorLost):
             self._heard(None)
+        self._taken = event
         super().take(event)
 
     def _arrived(self, event: ev.ClientEvent) -> RequestArrived:
@@ -78,7 +80,10 @@ class Told(Walker):
             self.observe(RequestAnswered(number=action.request, at_ns=self.at_ns(), error_code=code))
         elif isinstance(action, SendGroupHeartbeat):
             self._serial += 1
-            self.observe(HeartbeatSent(serial=self._serial, at_ns=self.at_ns(), heartbeat=action.heartbeat))
+            request = self._taken.request if isinstance(self._taken, ev.ClientEvent) else None
+            self.observe(
+                HeartbeatSent(serial=self._serial, at_ns=self.at_ns(), heartbeat=action.heartbeat, request=request)
+            )
         elif isinstance(action, RecordTransition):
             changed = Changed(at_ns=self.at_ns(), transition=action.transition, names=NAMES, client=CLIENT, node=2)
             self.changes.append(changed)

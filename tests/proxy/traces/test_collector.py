@@ -8,9 +8,9 @@ from typing import Literal
 
 import pytest
 
-from proxy.exporting import Exporting
 from proxy.settings import Traces as Settings
-from proxy.traces import Traces
+from proxy.tracing.exporting import Exporting
+from proxy.tracing.traces import Traces
 from tests.collector import BUILD_SECONDS, collector
 from tests.proxy.traces.telling import Told
 

@@ -16,9 +16,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from proxy.exporting import CannotExport, Export, Exporting
 from proxy.settings import Traces as Settings
-from proxy.traces import Traces
+from proxy.tracing.exporting import CannotExport, Export, Exporting
+from proxy.tracing.traces import Traces
 from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
 from tests.proxy.traces.telling import Told
 from translation.transition import Transition

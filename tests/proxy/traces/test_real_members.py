@@ -68,6 +68,13 @@ async def test_a_clients_life_is_in_the_file_and_at_the_collector(kafka: Cluster
             parent = by_id[span["parentSpanId"]]
             assert int(parent["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
             assert int(span["endTimeUnixNano"]) <= int(parent["endTimeUnixNano"])
+    # Each holds the heartbeat it became. A newcomer's goes out with its request; a leave may find one under way.
+    asked = {said(span, "kip848.request"): span for span in mine if span["name"] in ("JoinGroup", "LeaveGroup")}
+    beats = [span for span in mine if span["name"] == "ConsumerGroupHeartbeat" and "parentSpanId" in span]
+    assert {by_id[beat["parentSpanId"]]["name"] for beat in beats} >= {"JoinGroup", "LeaveGroup"}
+    named = [(beat, asked[said(beat, "kip848.request")]) for beat in beats if said(beat, "kip848.request") in asked]
+    assert "JoinGroup" in {request["name"] for _, request in named}
+    assert all(beat["parentSpanId"] == request["spanId"] for beat, request in named)
     settled = [span for span in mine if span["name"] == "rebalance" and said(span, "kip848.outcome") == "stable"]
     assert {said(span, "kip848.client_software") for span in settled} == {"confluent-kafka-python"}
     # The two exporters have threads of their own: what they send is the same, how many spans at once is not.

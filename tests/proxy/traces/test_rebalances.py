@@ -10,10 +10,10 @@ import translation.events as ev
 from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, RequestAnswered, RequestArrived
 from tests.proxy.traces.telling import CLIENT, Told, Traced
 from tests.translation.playbook import LEARNED, RULES, beats, granted, joins, leaves, refused, syncs, target, tps
+from tests.unit.observing import changed
 from translation import Member
 from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.states import Phase, Standing
-from translation.transition import Transition
 
 DONE = ev.DeadlinePassed()
 # Of an old client: it has no id yet, and is not sent back for one.
@@ -128,6 +128,17 @@ def test_a_leave_is_a_trace_with_the_heartbeat_it_became() -> None:
     assert traced.spans[-1].attributes["kip848.outcome"] == "absent"
 
 
+def test_each_request_and_the_heartbeat_it_became_are_known_from_each_other() -> None:
+    play, traced = played(*JOINED)
+    play.hears(leaves(9), granted(-1))
+    by_id = {span.context.span_id: span for span in traced.spans}
+    beats_of = [span for span in traced.spans if span.name == "ConsumerGroupHeartbeat"]
+    assert [(by_id[beat.parent.span_id].name, beat.attributes["kip848.request"]) for beat in beats_of] == [
+        ("JoinGroup", 1),
+        ("LeaveGroup", 9),
+    ]
+
+
 def test_a_refusal_is_an_error_on_the_heartbeat_the_request_and_the_rebalance() -> None:
     play, traced = played(NEWCOMER, refused(30))
     traced.traces.close(play.at_ns())
@@ -141,7 +152,7 @@ def test_an_epoch_that_moves_in_silence_is_a_trace_of_its_own() -> None:
     play, traced = played(*JOINED)
     before = len(traced.spans)
     play.hears(DONE, ms=4_000).hears(granted(7))
-    assert tree(traced.spans[before:]) == ["ConsumerGroupHeartbeat", "  transition"]
+    assert tree(traced.spans[before:]) == ["transition"]
 
 
 # --- by observations alone -----------------------------------------------------------------------------------------
@@ -150,24 +161,18 @@ def test_an_epoch_that_moves_in_silence_is_a_trace_of_its_own() -> None:
 def moved(
     member: str, at_ns: int, before: tuple[Phase, Standing], after: tuple[Phase, Standing], **more: int
 ) -> Changed:
-    epochs = {"epoch_before": 6, "epoch": 6} | more
-    transition = Transition(
+    return changed(
+        at_ns,
+        client=CLIENT,
         group_id="g",
         member_id=member,
-        instance_id=None,
-        client_id="c",
-        at=0,
-        cause="told",
         phase_before=before[0],
         phase=after[0],
         standing_before=before[1],
         standing=after[1],
-        generation_before=6,
-        generation=6,
         owned=tps(0),
-        **epochs,
+        **({"epoch_before": 6, "epoch": 6} | more),
     )
-    return Changed(at_ns=at_ns, transition=transition, names={}, client=CLIENT)
 
 
 REST = (Phase.STABLE, Standing.STABLE)
@@ -218,6 +223,51 @@ def test_a_held_heartbeat_that_tells_of_the_rebalance_is_in_it_and_does_not_stre
     assert (root.start_time, root.end_time) == (3_000, 4_000)
     assert (beat.start_time, beat.end_time, beat.attributes["kip848.arrived_ns"]) == (3_000, 3_000, 100)
     assert beat.status.is_unset
+
+
+def test_a_heartbeat_is_in_the_request_that_became_it_and_in_no_other() -> None:
+    beat = GroupHeartbeat(group_id="g", member_id="a", member_epoch=6)
+    quiet = GroupHeartbeatAnswer(member_epoch=6)
+    traced = observed(
+        moved("a", 10, REST, ASKED),
+        arrived(1, 20, "JoinGroup"),
+        arrived(2, 30, "LeaveGroup"),
+        arrived(3, 35, "SyncGroup"),
+        HeartbeatSent(serial=1, at_ns=40, heartbeat=beat, request=1),
+        HeartbeatAnswered(serial=1, at_ns=50, answer=quiet),
+        HeartbeatSent(serial=2, at_ns=60, heartbeat=beat, request=3),
+        RequestAnswered(number=3, at_ns=70, error_code=0),
+        HeartbeatAnswered(serial=2, at_ns=80, answer=quiet),
+        moved("a", 90, ASKED, REST),
+    )
+    assert [line for line in tree(traced.spans) if line.strip() != "transition"] == [
+        "rebalance",
+        "  PrepareRebalance",
+        "    ConsumerGroupHeartbeat",
+        "  JoinGroup",
+        "    ConsumerGroupHeartbeat",
+        "  LeaveGroup",
+        "  SyncGroup",
+    ]
+
+
+def test_a_leave_group_that_names_its_member_in_a_list_is_known_by_its_number() -> None:
+    leaving, gone = (Phase.ABSENT, Standing.LEAVING), (Phase.ABSENT, Standing.ABSENT)
+    beat = GroupHeartbeat(group_id="g", member_id="a", member_epoch=-1)
+    traced = observed(
+        moved("a", 10, gone, REST),
+        arrived(2, 20, "LeaveGroup", member=""),
+        HeartbeatSent(serial=1, at_ns=30, heartbeat=beat, request=2),
+        moved("a", 40, REST, leaving, request=2),
+        HeartbeatAnswered(serial=1, at_ns=50, answer=GroupHeartbeatAnswer(member_epoch=-1)),
+        RequestAnswered(number=2, at_ns=60, error_code=0),
+        moved("a", 70, leaving, gone),
+    )
+    assert [line for line in tree(traced.spans) if line.strip() != "transition"] == [
+        "rebalance",
+        "  LeaveGroup",
+        "    ConsumerGroupHeartbeat",
+    ]
 
 
 def test_a_rebalance_ends_whoever_still_waits() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from proxy.exporting import Exporting
 from proxy.observations import Changed
 from proxy.settings import Traces as Settings
-from proxy.trace_metrics import TRACE_METRICS, TraceMetrics
-from proxy.traces import Traces
+from proxy.tracing.exporting import Exporting
+from proxy.tracing.metrics import TRACE_METRICS, TraceMetrics
+from proxy.tracing.traces import Traces
 from tests.proxy.traces.telling import CLIENT, Told
 
 

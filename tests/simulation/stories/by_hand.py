@@ -125,6 +125,10 @@ class ByHand:
         self._connection.cut()
         self.takes_a_new_socket()
 
+    def moves_to(self, proxy: str) -> None:
+        self.world.homes[self.name] = proxy
+        self.loses_its_sockets()
+
     def sends(self, event: ev.ClientEvent, offsets: dict[TopicPartition, int] | None = None) -> list[Any]:
         """Sent on the socket of the day; the answer will be in the list."""
         answers: list[Any] = []

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from simulation.brokers import V4_0, V4_4, BrokerLine, GroupSettings
+from simulation.embedded import partitions_of
 from simulation.errors import Error
-from simulation.story import Story
+from simulation.story import Legacy, Native, Story
 from tests.simulation.stories.by_hand import ByHand
 
 LINES = pytest.mark.parametrize("line", [V4_0, V4_4], ids=lambda line: line.name)
@@ -39,21 +40,73 @@ def test_a_newcomer_within_the_assignment_interval_is_served_by_its_first_join()
     newcomer = story.legacy("newcomer").joins().syncs()
     assert len(newcomer.who.partitions) == 2
     newcomer.has_joined_times(2)
-    assert story.world.now - began < 2_500
+    assert story.world.now - began < 2_000
     story.settles()
 
 
 def test_nobody_is_told_to_rebalance_before_there_is_a_target() -> None:
-    """testClassicGroupHeartbeatToConsumerGroupDuringAssignmentDelay: the group epoch alone is no reason."""
+    """testClassicGroup{Heartbeat,Sync}ToConsumerGroupDuringAssignmentDelay: the group epoch alone is no reason."""
     story = Story(foo=4)
     member = ByHand(story, "member").enters()
     story.native("nina").joins()
     assert (story.world.group.epoch, story.world.group.assignment_epoch) == (3, 2)
+    assert (member.beats(), member.syncs().error_code) == (Error.NONE, Error.NONE)
     story.until(lambda: member.beats() is Error.REBALANCE_IN_PROGRESS, "there is one")
     assert story.world.group.assignment_epoch == 3
     member.joins()
     member.syncs()
     member.goes_along()
+
+
+# --- online migration ----------------------------------------------------------------------------------------------
+
+STATICALLY = pytest.mark.parametrize("contract", [{}, {"instance_id": "i"}], ids=["dynamic", "static"])
+
+
+@STATICALLY
+def test_an_eager_member_makes_room_for_a_native_one_request_by_request(contract: dict[str, Any]) -> None:
+    """testOnlineMigrationWithEagerAssignmentStrategy, but for the fetches of offsets, which pass."""
+    story = Story(foo=3)
+    member = ByHand(story, "member", **contract).enters().owns(0, 1, 2)
+    nina = story.native("nina").joins().owns()
+    old = member.generation
+    assert member.beats(generation=old + 1) is Error.ILLEGAL_GENERATION
+    story.until(lambda: member.beats() is Error.REBALANCE_IN_PROGRESS, "it is told")
+    assert member.commits(0, 1, 2, offset=5) is Error.NONE
+    assert member.joins(owned=(0, 1, 2), protocol_type="other").error_code == Error.INCONSISTENT_GROUP_PROTOCOL
+    assert member.joins(owned=()).generation == old + 1
+    assert member.syncs(generation=old).error_code == Error.ILLEGAL_GENERATION
+    assert member.syncs(protocol_name="other").error_code == Error.INCONSISTENT_GROUP_PROTOCOL
+    assert member.syncs().error_code == Error.NONE
+    member.goes_along()
+    assert member.generation == old + 1
+    share_out(story, member, nina)
+
+
+@STATICALLY
+def test_a_cooperative_member_makes_room_for_a_native_one_request_by_request(contract: dict[str, Any]) -> None:
+    """testOnlineMigrationWithCooperativeAssignmentStrategy."""
+    story = Story(foo=3)
+    member = ByHand(story, "member", assignors=("cooperative-sticky",), **contract).enters().owns(0, 1, 2)
+    nina = story.native("nina").joins().owns()
+    old = member.generation
+    story.until(lambda: member.beats() is Error.REBALANCE_IN_PROGRESS, "it is told")
+    assert member.joins(owned=(0, 1, 2)).generation == old
+    subset = partitions_of(member.syncs().assignment)
+    assert subset < member.partitions
+    assert member.beats() is Error.REBALANCE_IN_PROGRESS
+    assert member.joins(owned=[number for _, number in subset]).generation == old + 1
+    member.syncs()
+    member.goes_along()
+    assert member.partitions == subset
+    share_out(story, member, nina)
+
+
+def share_out(story: Story, member: ByHand, nina: Native) -> None:
+    """One has what the other has not, and together they have all."""
+    assert not member.partitions & nina.who.partitions
+    assert {number for _, number in member.partitions | nina.who.partitions} == {0, 1, 2}
+    story.group_is("Stable", member.generation)
 
 
 # --- timers --------------------------------------------------------------------------------------------------------
@@ -143,3 +196,32 @@ def test_five_clients_with_six_partitions_are_restarted_one_by_one(style: dict[s
         assert sorted(len(share) for share in story.shares().values()) == [1, 1, 1, 1, 2]
     for member in members:
         member.was_refused()
+
+
+@pytest.mark.parametrize("style", [{}, {"cooperative": True, "assignor": "cooperative-sticky"}])
+@pytest.mark.parametrize("static", [False, True], ids=["dynamic", "static"])
+def test_five_clients_with_six_partitions_are_upgraded_one_by_one_and_taken_back(
+    style: dict[str, Any], static: bool
+) -> None:
+    """test_consumer_rolling_upgrade and test_consumer_rolling_downgrade: all are there after each step."""
+    story = Story(foo=6)
+    names = ("a", "b", "c", "d", "e")
+    own: dict[str, Any] = {name: {"instance_id": f"i-{name}"} if static else {} for name in names}
+    old = [story.legacy(name, **own[name], **style).joins() for name in names]
+    story.settles()
+    natives = [story.native(name.upper(), **own[name]) for name in names]
+    for member, native in zip(old, natives, strict=True):
+        steps_aside(story, member, native)
+    assert story.world.proxies["proxy"].members == {}
+    new = [story.legacy(f"{name}2", **own[name], **style) for name in names]
+    for native, member in zip(natives, new, strict=True):
+        steps_aside(story, native, member)
+    assert len(story.world.proxies["proxy"].members) == len(names)
+
+
+def steps_aside(story: Story, member: Legacy | Native, successor: Legacy | Native) -> None:
+    member.who.stops()
+    story.passes(500)
+    successor.joins()
+    story.settles()
+    assert sorted(len(share) for share in story.shares().values()) == [1, 1, 1, 1, 2]

@@ -10,6 +10,7 @@ from simulation.brokers import V4_0, V4_4, BrokerLine
 from simulation.errors import Error
 from simulation.story import Legacy, Story
 from simulation.world import GROUP
+from tests.simulation.stories.by_hand import ByHand
 
 COOPERATIVE: dict[str, Any] = {"cooperative": True, "assignor": "cooperative-sticky"}
 STATIC: dict[str, Any] = {"instance_id": "i"}
@@ -109,6 +110,38 @@ def test_the_proxy_that_lost_it_does_not_leave_in_its_name(moment_ms: int) -> No
     # Longer than its session of 10 s, in which the first proxy hears nothing of it.
     story.passes(40_000)
     alice.was_refused().is_a_member()
+
+
+def test_a_proxy_does_not_let_go_of_what_its_client_went_to_be_told_elsewhere() -> None:
+    """Its JoinGroup was answered here, its SyncGroup is answered there: only there is it known what it holds."""
+    story = Story(foo=4)
+    story.another_proxy("second")
+    alice = ByHand(story, "alice").enters()
+    assert alice.joins().error_code == Error.NONE
+    alice.moves_to("second")
+    assert alice.joins().error_code == Error.NONE
+    alice.syncs()
+    alice.owns(0, 1, 2, 3)
+    bob = story.legacy("bob", at="second").asks_to_join()
+    # Both proxies hear that two of the four are to be given up; only the second can ask her.
+    story.passes(4_000)
+    assert bob.who.partitions == frozenset()
+    alice.goes_along()
+    assert len(bob.who.partitions) == 2
+
+
+def test_what_the_coordinator_said_to_the_proxy_that_its_client_has_left_is_heard_in_the_end() -> None:
+    """It says an assignment once, to whoever asks. Back before it was missed, the client has told nobody that it was away."""
+    story = Story(foo=4)
+    story.another_proxy("second")
+    story.native("slow", revoke_ms=5_000).joins()
+    alice = ByHand(story, "alice").enters().owns()
+    story.passes(2_500)
+    for proxy in ("second", "proxy"):
+        alice.moves_to(proxy)
+        alice.beats()
+    alice.goes_along()
+    assert len(alice.partitions) == 2
 
 
 # --- the coordinator, and answers ----------------------------------------------------------------------------------

@@ -55,6 +55,9 @@ func (p *program) obey(command lines.Command) error {
 	case "commit":
 		p.commits <- struct{}{}
 		return nil
+	case "rejoin":
+		p.consumer.ForceRebalance()
+		return nil
 	case "stall":
 		p.pause <- lines.Milliseconds(command.StallMs, 0)
 		return nil

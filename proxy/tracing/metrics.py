@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from proxy.exporting import Export
-from proxy.traces import Traces
+from proxy.tracing.exporting import Export
+from proxy.tracing.traces import Traces
 
 PREFIX = "kip848_proxy_"
 TRACE_METRICS = {

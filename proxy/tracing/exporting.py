@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace.sampling import Decision, ParentBased, Sampler, Sam
 from opentelemetry.trace import Link, SpanKind, Tracer, TraceState
 from opentelemetry.util.types import Attributes
 
-from proxy.otlp_file import OtlpFile
 from proxy.settings import Traces
+from proxy.tracing.otlp_file import OtlpFile
 
 SCOPE = "kip848-proxy"
 MEMBER = ("kip848.group_id", "kip848.member_id")

@@ -1,15 +1,4 @@
-"""Traces: each rebalance of a member is one, from the transition in which it leaves its rest to that in which it rests.
-
-Theory of operation. A member rests when phase and standing are both stable, or both absent. In between there is one root
-span, `rebalance`; below it one span for each phase, one for each classic request, one of no length for each transition,
-and within the request that it serves (else the phase it falls in) each ConsumerGroupHeartbeat. What led to the first
-transition is known only when that comes: requests and heartbeats are therefore remembered as they are observed, and
-become spans when it turns out that their member is not at rest. The root begins with what led to it.
-
-A transition is a span at once, and its root follows when it ends: a member that is stuck can be seen while it is stuck.
-A transition that disturbs nobody's rest, such as an epoch that nobody is told, is a trace by itself, under the heartbeat
-that brought it. Whatever else happens at rest is not traced, unless it fails.
-"""
+"""Which rebalance is an observation part of? Members are watched, and what was heard of one waits here for its transition."""
 
 from __future__ import annotations
 
@@ -27,8 +16,17 @@ from proxy.observations import (
     RequestAnswered,
     RequestArrived,
 )
-from proxy.rebalance_trace import Asked, Beat, Key, RebalanceTrace, beat_span, request_span, say_answer, transition_span
-from proxy.spans import ORDINARY
+from proxy.tracing.rebalance_trace import (
+    Asked,
+    Beat,
+    Key,
+    RebalanceTrace,
+    beat_span,
+    request_span,
+    say_answer,
+    transition_span,
+)
+from proxy.tracing.spans import ORDINARY
 from translation import errors as e
 from translation.states import Phase, Standing
 from translation.transition import Transition
@@ -169,7 +167,8 @@ class Traces:
         if member.trace is None and not (_rested(it) and _rests(it)):
             self._open(member, changed)
         if member.trace is None:
-            self._tell_at_rest(member, changed)
+            # An epoch that moves nothing. The heartbeat that brought it says no more than that, and there are many of them.
+            transition_span(self._tracer, None, changed)
         else:
             self._tell(member, member.trace, changed)
         member.answered = member.beat = None
@@ -214,16 +213,6 @@ class Traces:
         if _rests(it):
             trace.end(changed, changed.at_ns, it.phase.value, member.open)
             member.trace = None
-
-    def _tell_at_rest(self, member: Watched, changed: Changed) -> None:
-        beat = member.beat
-        if beat is None or not beat.told(changed.transition.epoch_before):
-            transition_span(self._tracer, None, changed)
-            return
-        # The heartbeat is over when what it brought has happened.
-        span = beat_span(self._tracer, None, beat, changed.names, beat.sent.at_ns)
-        transition_span(self._tracer, span, changed)
-        span.end(changed.at_ns)
 
     def _link(self, trace: RebalanceTrace, it: Transition) -> None:
         """Members of one group change are found from each other: all link to the first that was seen to move."""

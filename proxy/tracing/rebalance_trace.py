@@ -8,7 +8,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
 from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, RequestAnswered, RequestArrived
-from proxy.spans import (
+from proxy.tracing.spans import (
     LOST,
     ORDINARY,
     PREFIX,
@@ -122,7 +122,7 @@ class RebalanceTrace:
         beat_span(self._tracer, parent, beat, names, start_ns).end(beat.until_ns)
 
     def _served(self, beat: Beat, asked: Mapping[int, Asked]) -> Span | None:
-        """The request that this heartbeat serves, if that still waits: the one named, or the last that came before it."""
+        """The request that this heartbeat serves, if that still waits: the one that became it, or the last before it."""
         if beat.sent.request is not None:
             named = asked.get(beat.sent.request)
             return named.span if named is not None and named.start_ns <= beat.sent.at_ns else None

@@ -115,16 +115,16 @@ def _attributes(given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _value(value: object) -> dict[str, Any]:
-    match value:
+    match value:  # the most frequent first, and bool before int
+        case str():
+            return {"stringValue": value}
         case bool():
             return {"boolValue": value}
         case int():
             return {"intValue": str(value)}
         case float():
             return {"doubleValue": value}
-        case str():
-            return {"stringValue": value}
-        case Sequence():
+        case tuple() | list():
             return {"arrayValue": {"values": [_value(each) for each in value]}}
         case _:
             raise TypeError(f"no OTLP value for {value!r}")

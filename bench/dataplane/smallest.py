@@ -1,0 +1,82 @@
+"""python -m bench.dataplane.smallest PORT HOST:PORT
+
+The least that a forwarder in Python can do: what arrives on one socket is sent to the other. No frames, no limits, no
+counting, and one reader that does not read holds up everybody. What it costs is the bound for any forwarder in Python
+with the same calls to the kernel; what the proxy costs more is the price of being a proxy (`run --smallest`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import socket
+import sys
+
+# As in proxy/leg.py and proxy/pipe.py.
+BUFFER_BYTES = 256 * 1024
+LEAST_TO_SPLICE = 64 * 1024
+PIPE_BYTES = 1024 * 1024
+
+_buffer = memoryview(bytearray(BUFFER_BYTES))
+
+
+class Way:
+    """From one socket to the other: small pieces by way of this process, large ones by way of the kernel's pipe."""
+
+    def __init__(self, source: socket.socket, sink: socket.socket, pipe: tuple[int, int]) -> None:
+        self.source, self.sink = source, sink
+        self._out, self._in = pipe
+        self._large = False
+
+    def move(self) -> bool:
+        """False at the end."""
+        size = self._splice() if self._large else self._copy()
+        self._large = size >= LEAST_TO_SPLICE
+        return size > 0
+
+    def _copy(self) -> int:
+        size = self.source.recv_into(_buffer)
+        self.sink.sendall(_buffer[:size])
+        return size
+
+    def _splice(self) -> int:
+        size = left = os.splice(self.source.fileno(), self._in, PIPE_BYTES)
+        while left:
+            left -= os.splice(self._out, self.sink.fileno(), left)
+        return size
+
+
+def forward(door: socket.socket, upstream: tuple[str, int]) -> None:
+    ways: dict[int, Way] = {}
+    pipe = os.pipe()
+    fcntl.fcntl(pipe[1], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    epoll = select.epoll()
+    epoll.register(door, select.EPOLLIN)
+    while True:
+        for descriptor, _ in epoll.poll(-1, 256):
+            if descriptor == door.fileno():
+                client, _ = door.accept()
+                broker = socket.create_connection(upstream)
+                for source, sink in ((client, broker), (broker, client)):
+                    source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    ways[source.fileno()] = Way(source, sink, pipe)
+                    epoll.register(source, select.EPOLLIN)
+            elif descriptor in ways and not _moves(ways[descriptor]):
+                way = ways[descriptor]
+                for sock in (way.source, way.sink):
+                    del ways[sock.fileno()]
+                    sock.close()
+
+
+def _moves(way: Way) -> bool:
+    with contextlib.suppress(OSError):
+        return way.move()
+    return False
+
+
+if __name__ == "__main__":
+    host, _, port = sys.argv[2].rpartition(":")
+    with socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=1024) as listening:
+        forward(listening, (host, int(port)))

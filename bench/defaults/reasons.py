@@ -1,0 +1,42 @@
+"""Why each default is what it is: the prose of docs/defaults.md, between its tables."""
+
+from __future__ import annotations
+
+WHY = {
+    "park_ms": """Long enough for a whole assignment, which takes others a round of heartbeats to let go; short enough that
+whoever holds something does not stand still for it. Without parking a newcomer is told an empty assignment and waits for
+its own next heartbeat: several times the idle time. Beyond the default little is gained, and a client whose assignment never
+becomes whole would wait for nothing.""",
+    "company_ms": """What others give up comes in pieces, and each telling costs an eager client all it has: a moment's wait
+gathers them. Longer saves rebalances in rolling restarts only, and adds itself to every single addition.""",
+    "plan_ms": """One description, to find out when the receiver can take. It must cover a round trip to a busy coordinator;
+as the answer ends the wait, more than that changes nothing. What it is worth shows with direct native members only.""",
+    "poll_ms": """The price of each halving is twice the requests while a group moves, and only then; above 200 ms the idle
+time grows with it.""",
+    "hold_beat_part": """A held Heartbeat brings the news in a round trip instead of half a rhythm later, so a client hears
+at once of what it is to take or give. In these small groups it costs some idle time when several join at once, for each
+piece is told as it comes; what it saves is the time until a single newcomer or a cooperative group is at rest, and the
+clients' own requests.""",
+    "grace_ms": """A bet on a replacement. When it comes within the grace, nobody else is disturbed; when nobody comes, all
+that the leaver had lies idle for that much longer. A restart that takes longer than this is two changes whatever is
+chosen, and deployments that scale down pay for every ms: hence the shortest grace that covers a process which is replaced
+at once. Who restarts in 0.6 to 1 s, as half of those below do, is better served by 1000.""",
+}
+
+NOT_SWEPT = """## Those that are not swept
+
+- `word_ms` 12,000: a JoinGroup may wait so long for the coordinator's first word, a move of the coordinator included. The
+  shortest patience of a client with a JoinGroup is sarama's (it reads for 30 s), and one that is refused asks again at once:
+  so it is the longest that leaves room for a second attempt within that.
+- `idle_ms` 400: for a client that holds nothing while something is there for it. Each further piece begins the wait anew, so
+  it need only exceed the gap between two pieces, about three polls.
+- `calm_ms` 1,300: where nobody may describe the group, "nothing has changed" stands for "whole"; it must exceed the
+  coordinator's assignment interval of 1 s (KIP-1263).
+- `motion_ms` 6,000: a sign of motion is followed by others for as long as members that beat every 5 s still have to.
+- `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
+  all is quiet, two and a half times as often as the coordinator asks for.
+- `margin_ms` 400: between a client's being asked and its JoinGroup lie a round trip and its revoke callback; partitions that
+  are free this long before the receiver's beat are not missed by it.
+- `farewell_ms` 2,000: time for three or four descriptions, so that another proxy is heard even if one of them is lost.
+- `retry_ms` 500: a coordinator takes longer to move than that, and a client notices nothing of it.
+"""

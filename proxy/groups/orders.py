@@ -1,0 +1,115 @@
+"""What members order, done: answers to clients, heartbeats and questions to coordinators, entries in the journal.
+
+What comes back is fed to the member. Nothing is tried again here: if no answer comes, the member knows what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from proxy import observations as seen
+from proxy.groups import classic, native
+from proxy.groups.line import Key
+from translation import actions as do
+from translation import events as ev
+from translation.heartbeat import GroupHeartbeatAnswer
+from translation.member import Member
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+
+
+class Orders:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._requests = host.requests
+        self._heartbeats = 0
+        # Of topics, by id.
+        self._names: dict[str, str | None] = {}
+
+    def perform(self, key: Key, order: do.AnyAction, request: int | None) -> None:
+        """`request`: the client's, by number, that made the member give this order."""
+        match order:
+            case do.AnswerJoin():
+                self._requests.answer_join(key[0], order)
+            case do.ForwardJoin():
+                self._requests.pass_on(order.request, f"the coordinator says {order.reason}")
+            case do.AnswerSync():
+                self._requests.answer_order(order, classic.sync_answer)
+            case do.AnswerHeartbeat():
+                self._requests.holds.answer(key, order)
+            case do.AnswerLeave():
+                self._requests.leaves.answered(order)
+            case do.AnswerCommit():
+                self._requests.commits.answer(order)
+            case do.SendGroupHeartbeat():
+                self._send_heartbeat(key, order, request)
+            case do.SendCommit():
+                self._requests.commits.send(key, order)
+            case do.DescribeGroup():
+                self._host.together.wants_description(key)
+            case do.FindRegisteredMember():
+                self._requests.recognition.find_registered(key, order.instance_id)
+            case do.LearnTopics():
+                self._learn_topics(key, order)
+            case do.LearnAllowedTopics():
+                self._ask(key, native.ask_allowed(order.names), lambda it: ev.TopicsAllowed(names=native.allowed(it)))
+            case do.Remember():
+                self._host.journal.remember(order.entry)
+            case do.Forget():
+                self._host.journal.forget(key)
+                self._host.drop(key)
+            case do.RecordTransition():
+                self._record(key, order)
+
+    def _send_heartbeat(self, key: Key, order: do.SendGroupHeartbeat, request: int | None) -> None:
+        self._heartbeats += 1
+        serial = self._heartbeats
+
+        def heard(answer: Any) -> None:
+            told: GroupHeartbeatAnswer | None = None if answer is None else native.heartbeat_answer(answer)
+            self._host.observe(seen.HeartbeatAnswered(serial=serial, at_ns=self._host.clock.now_ns, answer=told))
+            self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
+
+        at_ns = self._host.clock.now_ns
+        self._host.observe(seen.HeartbeatSent(serial=serial, at_ns=at_ns, heartbeat=order.heartbeat, request=request))
+        line = self._host.lines.get(key)
+        if line is None:
+            heard(None)
+        else:
+            line.ask(native.ask_heartbeat(order.heartbeat, line.versions), heard)
+
+    def _record(self, key: Key, order: do.RecordTransition) -> None:
+        transition = order.transition
+        line, member = self._host.lines.get(key), self._host.members.get(key)
+        changed = seen.Changed(
+            at_ns=self._host.clock.now_ns,
+            transition=transition,
+            names=member.names if member is not None else {},
+            client=line.client if line is not None else seen.Client(address="", client_id=transition.client_id),
+            node=line.connection.node if line is not None else None,
+        )
+        self._host.observe(changed)
+        self._host.together.changed(transition, member or Member(group_id=transition.group_id))
+
+    # ---------------------------------------------------------------------------------------------------------- topics
+
+    def _learn_topics(self, key: Key, order: do.LearnTopics) -> None:
+        """A topic keeps its name as long as it keeps its id, so what is known of it stays true."""
+        known = {topic: self._names[topic] for topic in order.topic_ids if topic in self._names}
+        if known:
+            self._host.feed(key, ev.TopicsLearned(names=known))
+        if unknown := [topic for topic in order.topic_ids if topic not in known]:
+            self._ask(key, native.ask_names(unknown), self._named)
+
+    def _named(self, answer: Any) -> ev.TopicsLearned:
+        names = native.names(answer)
+        self._names.update((topic, name) for topic, name in names.items() if name is not None)
+        return ev.TopicsLearned(names=names)
+
+    def _ask(self, key: Key, ask: native.Ask, event: Callable[[Any], ev.WorldEvent]) -> None:
+        """Ask on the member's line, feed what comes back; if nothing does, the member asks again when it matters."""
+        line = self._host.lines.get(key)
+        if line is not None:
+            line.ask(ask, lambda answer: self._host.feed(key, event(answer)) if answer is not None else None)

@@ -1,0 +1,224 @@
+"""What becomes of a client's request: it is numbered, finds the member it speaks for, and waits here until it is answered.
+
+Whom it speaks for may have to be found out first (recognising.py); and much of what comes is not ours to answer, and goes to
+the broker as it came (untranslated.py).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from proxy import observations as seen
+from proxy.connections import Connection
+from proxy.groups import classic, describing, dropped, native
+from proxy.groups.classic import Request
+from proxy.groups.commits import Commits
+from proxy.groups.holding import Holds
+from proxy.groups.leaving import Leaves
+from proxy.groups.line import Key, Line
+from proxy.groups.passing import dry_run
+from proxy.groups.recognising import Recognition
+from proxy.groups.untranslated import Memory, Untranslated
+from translation import actions as do
+from translation import errors as e
+from translation import events as ev
+from translation.admission import why_not_translated
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+
+# A member speaks on the connection of these; commits may come on a producer's.
+MEMBERS_OWN = frozenset({classic.JOIN_GROUP, classic.SYNC_GROUP, classic.HEARTBEAT, classic.LEAVE_GROUP})
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A request that has yet to be answered, and where."""
+
+    line: Line
+    request: Request
+    at_ms: int
+
+
+class Requests:
+    def __init__(self, host: Host) -> None:
+        self.clock = host.clock
+        self.commits = Commits(host, self)
+        self.holds = Holds(host, self)
+        self.leaves = Leaves(host, self)
+        self.recognition = Recognition(host, self)
+        self.untranslated = Untranslated(host, self)
+        # Ids given out with MEMBER_ID_REQUIRED.
+        self.issued = Memory()
+        self._host = host
+        self._waiting: dict[int, Waiting] = {}
+        self._number = 0
+
+    # ---------------------------------------------------------------------------------------------------------- lines
+
+    def open_line(self, connection: Connection) -> Line:
+        return Line(connection, self, connection.conversation.software)
+
+    def taken(self, line: Line, frame: bytes) -> None:
+        """A request of a group, whole. It is answered or forwarded, now or later, whatever happens."""
+        request = classic.read(frame)
+        line.known_as(request.client_id)
+        if request.key in (classic.DESCRIBE_GROUPS, classic.LIST_GROUPS):
+            return describing.taken(line, request)
+        if request.key in dropped.DROPPED:
+            return dropped.taken(line, request)
+        if request.key == classic.GROUP_HEARTBEAT:
+            return self._host.together.native_taken(line, request)
+        return self._group_request(line, request)
+
+    def interrupted(self, line: Line) -> None:
+        self.holds.interrupted(line)
+
+    def closed(self, line: Line) -> None:
+        """What it waited for is answered to nobody."""
+        self._host.line_closed(line)
+
+    # ------------------------------------------------------------------------------------------------ on its way there
+
+    def _group_request(self, line: Line, request: Request) -> None:
+        group_id = request.body.group_id
+        if self._host.rules.of(group_id).mode == "refuse":
+            return line.answer(classic.refusal(request, e.GROUP_AUTHORIZATION_FAILED))
+        if reason := self._why_not_ours(request):
+            return self.untranslated.take(line, request, reason)
+        number = self._wait(line, request)
+        return line.admit(group_id, lambda error: self._admitted(number, error))
+
+    def _why_not_ours(self, request: Request) -> str | None:
+        key = (request.body.group_id, request.body.member_id)
+        mode, rules = self._host.rules.of(key[0])
+        is_join = request.key == classic.JOIN_GROUP
+        if mode == "dry-run" and is_join:
+            return dry_run(classic.join_requested(request), rules)
+        if mode in ("pass", "dry-run"):
+            return "a rule says `pass`"
+        if is_join and key in self.untranslated.invited:
+            return "a broker has given it its id"
+        if is_join:
+            return why_not_translated(classic.join_requested(request))
+        if not _speaks_for_member(request) or key in self.untranslated.passing:
+            return "it is nobody's that is translated"
+        return None
+
+    def _wait(self, line: Line, request: Request) -> int:
+        self._number += 1
+        number = line.number = self._number
+        self._waiting[number] = Waiting(line, request, self.clock.now_ms)
+        body = request.body
+        self._host.observe(
+            seen.RequestArrived(
+                number=number,
+                at_ns=self.clock.now_ns,
+                group_id=body.group_id,
+                member_id=body.member_id,
+                instance_id=getattr(body, "group_instance_id", None),
+                api=request.name,
+                version=request.version,
+                client=line.client,
+                reason=getattr(body, "reason", None),
+            )
+        )
+        return number
+
+    def _admitted(self, number: int, error: int) -> None:
+        line, request = self.line_of(number), self.request_of(number)
+        if error:
+            return self.refuse(number, error)
+        if not line.offers(native.GROUP_HEARTBEAT):
+            return self.pass_on(number, "the brokers do not offer ConsumerGroupHeartbeat")
+        if request.key == classic.LEAVE_GROUP:
+            return self.leaves.taken(number, request)
+        return self._route(number, (request.body.group_id, request.body.member_id))
+
+    def _route(self, number: int, key: Key) -> None:
+        """To the member that is spoken for, if we have it; else it must be found out who that is."""
+        if key in self._host.members or not key[1] or key in self.issued:
+            self.speak(number, key)
+        else:
+            self.recognition.ask(number, key)
+
+    # --------------------------------------------------------------------------------------------------- to its member
+
+    def speak(self, number: int, key: Key) -> None:
+        """The request, as an event, to this member or to an absent one."""
+        own = self.request_of(number).key in MEMBERS_OWN
+        self._host.feed(key, self.event_of(number, key), self.line_of(number) if own else None)
+
+    def event_of(self, number: int, key: Key) -> ev.ClientEvent:
+        request = self.request_of(number)
+        match request.key:
+            case classic.JOIN_GROUP:
+                return self._join(number, key, request)
+            case classic.SYNC_GROUP:
+                return classic.sync_requested(request, number)
+            case classic.HEARTBEAT:
+                return classic.heartbeat_requested(request, number)
+            case _:
+                return classic.commit_requested(request, number)
+
+    def _join(self, number: int, key: Key, request: Request) -> ev.JoinRequested:
+        """Whoever has no id gets a fresh one; and whoever had the instance is told that it is taken."""
+        instance_id = request.body.group_instance_id
+        registered = None if instance_id is None or key[1] else self._host.instances.get((key[0], instance_id))
+        if registered is not None:
+            self._host.feed((key[0], registered), ev.InstanceTaken())
+        fresh_id = f"{request.client_id}-{uuid.uuid4()}"
+        return classic.join_requested(request, number, fresh_id, registered, self._host.together.assignor(key[0]))
+
+    # -------------------------------------------------------------------------------------------------------- answered
+
+    def waiting(self, number: int | None) -> Waiting | None:
+        return None if number is None else self._waiting.get(number)
+
+    def request_of(self, number: int) -> Request:
+        return self._waiting[number].request
+
+    def line_of(self, number: int) -> Line:
+        return self._waiting[number].line
+
+    def answer(self, number: int, frame: bytes, error_code: int = e.NONE) -> None:
+        line = self._no_longer_waits(number, error_code)
+        if line.number == number:
+            line.answer(frame)
+
+    def answer_order(self, order: Any, write: Callable[[Request, Any], bytes]) -> None:
+        if order.request in self._waiting:
+            self.answer(order.request, write(self.request_of(order.request), order), order.error_code)
+
+    def answer_join(self, group_id: str, order: do.AnswerJoin) -> None:
+        if order.error_code == e.MEMBER_ID_REQUIRED:
+            self.issued.add((group_id, order.member_id))
+        self.answer_order(order, classic.join_answer)
+
+    def refuse(self, number: int, error_code: int) -> None:
+        self.answer(number, classic.refusal(self.request_of(number), error_code), error_code)
+
+    def pass_on(self, number: int, reason: str) -> None:
+        """Not ours to answer: the broker hears it as it came."""
+        request = self.request_of(number)
+        line = self._no_longer_waits(number, e.NONE)
+        if line.number == number:
+            self.untranslated.take(line, request, reason)
+
+    def drop(self, number: int | None) -> Line | None:
+        """Nobody will answer it. Where did it come from?"""
+        waiting = self._waiting.pop(number, None) if number is not None else None
+        return waiting.line if waiting is not None else None
+
+    def _no_longer_waits(self, number: int, error_code: int) -> Line:
+        line = self._waiting.pop(number).line
+        self._host.observe(seen.RequestAnswered(number=number, at_ns=self.clock.now_ns, error_code=error_code))
+        return line
+
+
+def _speaks_for_member(request: Request) -> bool:
+    """Simple consumers and admin tools commit in nobody's name; an old LeaveGroup by instance does name somebody."""
+    return bool(request.body.member_id) or request.key == classic.LEAVE_GROUP

@@ -1,0 +1,84 @@
+"""Requests that pass to the broker as they came, and who is known to send such.
+
+A JoinGroup may pass for many reasons; once it has, whatever else its member says passes too.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from proxy import observations as seen
+from proxy.groups import classic
+from proxy.groups.classic import Request
+from proxy.groups.line import Key, Line
+from translation import errors as e
+
+if TYPE_CHECKING:
+    from proxy.groups.host import Host
+    from proxy.groups.requests import Requests
+
+LARGEST_MEMORY = 20_000
+
+
+class Memory:
+    """Members that came up, but not for ever: the oldest are forgotten."""
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[Key, None] = OrderedDict()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._keys
+
+    def add(self, key: Key) -> None:
+        self._keys[key] = None
+        self._keys.move_to_end(key)
+        if len(self._keys) > LARGEST_MEMORY:
+            self._keys.popitem(last=False)
+
+    def take(self, key: Key) -> bool:
+        """It was there, and is no more."""
+        was_there = key in self._keys
+        self._keys.pop(key, None)
+        return was_there
+
+
+class Untranslated:
+    def __init__(self, host: Host, requests: Requests) -> None:
+        # Members of classic groups and native ones, and those to whom a broker has said MEMBER_ID_REQUIRED.
+        self.passing = Memory()
+        self.invited = Memory()
+        self._host = host
+        self._requests = requests
+
+    def passes(self, key: Key) -> None:
+        """This one needs no translation: what else it says passes too."""
+        if key not in self._host.members:
+            self.passing.add(key)
+
+    def take(self, line: Line, request: Request, reason: str) -> None:
+        """To the broker's classic protocol, said once a member."""
+        if request.key != classic.JOIN_GROUP:
+            return self._requests.commits.forward(line, request)
+        key = (request.body.group_id, request.body.member_id)
+        if key not in self.passing and not self.invited.take(key):
+            self._say(line, key, reason)
+        # An id of ours means nothing to a broker.
+        is_ours = self._requests.issued.take(key)
+        frame = classic.nameless(request) if is_ours else request.frame
+        return line.forward(frame, lambda answer: self._heard(request, answer))
+
+    def _heard(self, request: Request, frame: Any) -> Any:
+        if frame is not None:
+            joined = classic.joined(request, bytes(frame))
+            memory = self.invited if joined.error_code == e.MEMBER_ID_REQUIRED else self.passing
+            memory.add((request.body.group_id, joined.member_id))
+        return frame
+
+    def _say(self, line: Line, key: Key, reason: str) -> None:
+        group_id, member_id = key
+        self._host.log.info("group passes untranslated", group=group_id, client=line.client.client_id, reason=reason)
+        at_ns = self._host.clock.now_ns
+        self._host.observe(
+            seen.GroupPasses(at_ns=at_ns, group_id=group_id, member_id=member_id, reason=reason, client=line.client)
+        )

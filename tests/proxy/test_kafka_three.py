@@ -1,0 +1,107 @@
+"""B6: what cannot be translated passes, and is translated when the reason is gone."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+import trio
+
+from kafka_protocol import messages as m
+from tests.clients import Client, overlaps
+from tests.kafka import Cluster
+from tests.kafka.cluster import NEWEST
+from tests.proxy.running import Running
+from tests.proxy.settled import at_rest, describe
+from tests.proxy.test_members import NATIVE, seen
+
+pytestmark = pytest.mark.broker
+
+KAFKA_3 = "3.9.1"
+UPDATE_FEATURES, UPGRADE = 57, 1
+GROUP_ID_NOT_FOUND = 69
+PARTITIONS = 6
+PASSES = "group passes untranslated"
+
+
+def joins(client: Client, topic: str) -> None:
+    client.subscribe(topic, topic, session_timeout_ms=30_000, heartbeat_interval_ms=500)
+
+
+def passed(proxy: Running, client: Client) -> list[str]:
+    return [line for line in proxy.log.read_text().splitlines() if PASSES in line and f"client={client.name}" in line]
+
+
+def finish_upgrade(kafka: Cluster) -> None:
+    """What `kafka-features.sh upgrade` does when all brokers are new."""
+    offered = kafka.ask(1, 18, 4, m.ApiVersionsRequest(client_software_name="tests", client_software_version="1"))
+    newest = {each.name: each.max_version for each in offered.supported_features}
+    for name in ("metadata.version", "group.version"):
+        update = m.UpdateFeaturesRequestFeatureUpdateKey(
+            feature=name, max_version_level=newest[name], upgrade_type=UPGRADE
+        )
+        answer = kafka.ask(1, UPDATE_FEATURES, 1, m.UpdateFeaturesRequest(feature_updates=[update]))
+        assert answer.error_code == 0, answer
+
+
+async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_upgraded() -> None:
+    topic = f"three-{uuid.uuid4()}"
+    every = {(topic, number) for number in range(PARTITIONS)}
+    with await trio.to_thread.run_sync(Cluster.start, KAFKA_3) as kafka:
+        await trio.to_thread.run_sync(kafka.create_topic, topic, PARTITIONS)
+        with await trio.to_thread.run_sync(Running, kafka.bootstrap) as proxy:
+            await trio.to_thread.run_sync(proxy.ready)
+            async with (
+                await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
+                await Client.start("kafka-python", proxy.bootstrap, name="bob") as bob,
+                await Client.start("confluent-kafka", proxy.bootstrap, name="carol") as carol,
+            ):
+                for client in (alice, bob):
+                    joins(client, topic)
+                await bob.until(lambda: len(alice.owned) == len(bob.owned) == PARTITIONS // 2)
+                await bob.produce(topic, 60)
+                await bob.until(lambda: len(alice.values) + len(bob.values) >= 60)
+                assert [len(passed(proxy, client)) for client in (alice, bob)] == [1, 1]
+
+                await trio.to_thread.run_sync(kafka.stop, 1)
+                kafka.version = NEWEST
+                await trio.to_thread.run_sync(kafka.start_node, 1)
+                await trio.to_thread.run_sync(finish_upgrade, kafka)
+                joins(carol, topic)
+                await carol.until(lambda: all(len(client.owned) == 2 for client in (alice, bob, carol)), within=90)
+                group = await at_rest(kafka, topic, alice, bob, carol)
+                assert [member.member_type for member in group.members] == [NATIVE] * 3
+                await bob.produce(topic, 60, first=60)
+                await bob.until(lambda: len(alice.values) + len(bob.values) + len(carol.values) >= 120)
+                assert alice.owned | bob.owned | carol.owned == every
+                assert overlaps([alice, bob, carol]) == []
+            assert proxy.disconnects("our_mistake") == 0
+
+
+async def test_who_passes_because_of_direct_classic_members_is_translated_when_they_are_gone() -> None:
+    """Under the policy `disabled` a classic group must be empty before it can be another: the last one restarts."""
+    topic = f"direct-{uuid.uuid4()}"
+    overrides = {"group.consumer.migration.policy": "disabled"}
+    with await trio.to_thread.run_sync(lambda: Cluster.start(overrides=overrides)) as kafka:
+        await trio.to_thread.run_sync(kafka.create_topic, topic, PARTITIONS)
+        with await trio.to_thread.run_sync(Running, kafka.bootstrap) as proxy:
+            await trio.to_thread.run_sync(proxy.ready)
+            async with (
+                await Client.start("confluent-kafka", kafka.bootstrap, name="direct") as direct,
+                await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
+                await Client.start("confluent-kafka", proxy.bootstrap, name="anew") as anew,
+            ):
+                joins(direct, topic)
+                await direct.until(lambda: len(direct.owned) == PARTITIONS)
+                joins(alice, topic)
+                await alice.until(lambda: len(alice.owned) == len(direct.owned) == PARTITIONS // 2)
+                assert (await trio.to_thread.run_sync(describe, kafka, topic)).error_code == GROUP_ID_NOT_FOUND
+                await direct.close()
+                await alice.until(lambda: len(alice.owned) == PARTITIONS)
+                assert len(passed(proxy, alice)) == 1
+                await alice.close()
+                joins(anew, topic)
+                await anew.until(lambda: len(anew.owned) == PARTITIONS)
+                group = await seen(kafka, topic, lambda group: group.group_state == "Stable")
+                assert [(member.client_id, member.member_type) for member in group.members] == [("anew", NATIVE)]
+                assert passed(proxy, anew) == []

@@ -1,0 +1,177 @@
+"""A9, A11, A14: members that stall, that come back, that are restarted one by one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import uuid
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from kafka_protocol import messages as m
+from tests.clients import Client, overlaps
+from tests.clients.makes import each
+from tests.kafka import Cluster
+from tests.matrix.steady import Steady
+from tests.proxy.running import Running
+from tests.proxy.settled import at_rest, noticed
+
+pytestmark = pytest.mark.broker
+
+PARTITIONS = 6
+OFFSET_FETCH = 9
+ROLLING_RESTARTS = int(os.environ.get("ROLLING_RESTARTS", "5"))
+# Of the application, between two polls; librdkafka wants its session to be no longer.
+MAX_POLL_MS, STALL_MS = 6_000, 14_000
+
+
+@pytest.fixture(scope="module")
+def proxy(kafka: Cluster) -> Iterator[Running]:
+    with Running(kafka.bootstrap) as running:
+        yield running.ready()
+        assert running.disconnects("our_mistake") == 0
+
+
+@pytest.fixture
+def topic(kafka: Cluster) -> str:
+    return new_topic(kafka)
+
+
+def new_topic(kafka: Cluster) -> str:
+    name = f"absences-{uuid.uuid4()}"
+    kafka.create_topic(name, partitions=PARTITIONS)
+    return name
+
+
+def every(topic: str) -> set[tuple[str, int]]:
+    return {(topic, number) for number in range(PARTITIONS)}
+
+
+def values(*clients: Client) -> list[str]:
+    return sorted((value for client in clients for value in client.values), key=int)
+
+
+def numbers(count: int) -> list[str]:
+    return [str(number) for number in range(count)]
+
+
+async def test_who_stalls_past_its_poll_interval_leaves_and_comes_back(kafka: Cluster, proxy: Running) -> None:
+    """A11: these libraries leave by themselves when the application hangs, and their heartbeat threads live on."""
+    await each(["confluent-kafka", "kafka-python", "java-3.9"], partial(stalls, kafka, proxy))
+
+
+async def stalls(kafka: Cluster, proxy: Running, library: str) -> None:
+    topic = await trio.to_thread.run_sync(new_topic, kafka)
+    async with (
+        await Client.start(library, proxy.bootstrap, name="alice") as alice,
+        await Client.start("confluent-kafka", proxy.bootstrap, name="bob") as bob,
+    ):
+        times = {"session_timeout_ms": MAX_POLL_MS, "heartbeat_interval_ms": 500}
+        alice.subscribe(topic, topic, max_poll_interval_ms=MAX_POLL_MS, **times)
+        bob.subscribe(topic, topic, **times)
+        await at_rest(kafka, topic, alice, bob)
+        await bob.produce(topic, 60)
+        await bob.until(lambda: len(values(alice, bob)) >= 60)
+        await trio.sleep(1)
+        words = len(noticed(alice))
+        alice.stall(STALL_MS)
+        await bob.until(lambda: bob.owned == every(topic))
+        assert len(noticed(alice)) == words, "she had hung up before she was back"
+        await bob.produce(topic, 60, first=60)
+        await bob.until(lambda: len(values(alice, bob)) >= 120)
+        await alice.until(lambda: len(noticed(alice)) > words)
+        await at_rest(kafka, topic, alice, bob)
+        assert len(alice.owned) == len(bob.owned) == PARTITIONS // 2
+        assert values(alice, bob) == numbers(120)
+
+
+async def test_a_static_member_comes_back_through_a_proxy_that_was_restarted_meanwhile(
+    kafka: Cluster, topic: str, tmp_path: Path
+) -> None:
+    """A14: it has the same partitions again, its neighbour hears nothing, and the group has not moved."""
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
+
+    def joins(client: Client) -> None:
+        client.subscribe(
+            topic, topic, instance_id=client.name, session_timeout_ms=30_000, heartbeat_interval_ms=500, commit="each"
+        )
+
+    proxy = Running(kafka.bootstrap, "--config", str(config)).ready()
+    async with AsyncExitStack() as stack:
+
+        async def start(library: str, name: str) -> Client:
+            one = await stack.enter_async_context(await Client.start(library, proxy.bootstrap, name=name))
+            joins(one)
+            return one
+
+        alice, bob = await start("confluent-kafka", "alice"), await start("kafka-python", "bob")
+        before = await at_rest(kafka, topic, alice, bob)
+        had, told = alice.owned, noticed(bob)
+        await bob.produce(topic, 60)
+        await bob.until(lambda: len(values(alice, bob)) >= 60)
+        await alice.close()
+        await trio.to_thread.run_sync(proxy.process.end, signal.SIGKILL)
+        with Running(kafka.bootstrap, "--config", str(config), base=proxy.base) as again:
+            await trio.to_thread.run_sync(again.ready)
+            anew = await start("confluent-kafka", "alice")
+            after = await at_rest(kafka, topic, anew, bob)
+            assert anew.owned == had
+            assert noticed(bob) == told
+            assert after.group_epoch == before.group_epoch
+            await bob.produce(topic, 60, first=60)
+            await bob.until(lambda: len(values(alice, anew, bob)) >= 120)
+            assert values(alice, anew, bob) == numbers(120)
+            assert again.disconnects("our_mistake") == 0
+
+
+def committed(kafka: Cluster, group: str) -> dict[int, int]:
+    """As the coordinator has it."""
+    wanted = m.OffsetFetchRequestTopic(name=group, partition_indexes=list(range(PARTITIONS)))
+    request = m.OffsetFetchRequest(group_id=group, topics=[wanted])
+    answer = kafka.ask(kafka.coordinator(group), OFFSET_FETCH, 5, request)
+    assert answer.error_code == 0
+    return {each.partition_index: each.committed_offset for each in answer.topics[0].partitions}
+
+
+@pytest.mark.timeout(120 + 20 * ROLLING_RESTARTS)
+async def test_rolling_restarts_lose_nothing_and_never_take_a_commit_back(
+    kafka: Cluster, proxy: Running, topic: str
+) -> None:
+    """A9: members are restarted one after another while records come; ROLLING_RESTARTS says how often."""
+    steady = Steady(kafka.bootstrap, topic, PARTITIONS)
+    everybody: list[Client] = []
+    async with AsyncExitStack() as stack:
+
+        async def start(library: str) -> Client:
+            name = f"{library}-{len(everybody)}"
+            one = await stack.enter_async_context(await Client.start(library, proxy.bootstrap, name=name))
+            one.subscribe(topic, topic, commit="each", session_timeout_ms=20_000, heartbeat_interval_ms=500)
+            everybody.append(one)
+            return one
+
+        present = [await start("confluent-kafka"), await start("kafka-python"), await start("aiokafka")]
+        place = dict.fromkeys(range(PARTITIONS), -1)
+        for _ in range(ROLLING_RESTARTS):
+            first = present.pop(0)
+            await first.close()
+            present.append(await start(first.library))
+            await present[-1].until(lambda: all(one.owned for one in present))
+            await present[-1].until(lambda: sum(len(one.owned) for one in present) == PARTITIONS)
+            now = await trio.to_thread.run_sync(committed, kafka, topic)
+            assert all(now[number] >= place[number] for number in now), f"{place} became {now}"
+            place = now
+        await trio.to_thread.run_sync(steady.end)
+        wanted = set(numbers(steady.sent))
+        await present[0].until(lambda: wanted <= read(everybody))
+        await present[0].until(lambda: sum(committed(kafka, topic).values()) == steady.sent)
+        assert overlaps(everybody, tolerance_ms=5) == []
+
+
+def read(clients: list[Client]) -> set[str]:
+    return {value for client in clients for value in client.values}

@@ -1,0 +1,117 @@
+"""A16: what is subscribed to changes beneath running clients, and reaches them without a restart."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+import trio
+
+from kafka_protocol import messages as m
+from tests.clients import Client
+from tests.clients.makes import each, makes
+from tests.kafka import Cluster
+from tests.proxy.running import Running
+
+pytestmark = pytest.mark.broker
+
+DELETE_TOPICS = 20
+# kafka-python 3.0.12 often never comes back from a subscription that is changed, with or without a proxy.
+CAN_RESUBSCRIBE = ["confluent-kafka", "aiokafka", "java-3.9"]
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[Cluster]:
+    """Clients that still want a deleted topic would make it again, some without a setting not to."""
+    with Cluster.start(overrides={"auto.create.topics.enable": "false"}) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def proxy(kafka: Cluster) -> Iterator[Running]:
+    with Running(kafka.bootstrap) as running:
+        yield running.ready()
+        assert running.disconnects("our_mistake") == 0
+
+
+async def new_topic(kafka: Cluster, count: int = 2, name: str = "") -> str:
+    name = name or f"subscriptions-{uuid.uuid4()}"
+    await trio.to_thread.run_sync(kafka.create_topic, name, count)
+    return name
+
+
+def delete_topic(kafka: Cluster, name: str) -> None:
+    request = m.DeleteTopicsRequest(topic_names=[name], timeout_ms=10_000)
+    [answer] = kafka.ask_any(DELETE_TOPICS, 5, request).responses
+    assert answer.error_code == 0
+
+
+def every(topic: str, count: int) -> set[tuple[str, int]]:
+    return {(topic, number) for number in range(count)}
+
+
+@makes(CAN_RESUBSCRIBE)
+async def test_a_running_client_subscribes_to_other_topics(
+    libraries: list[str], kafka: Cluster, proxy: Running
+) -> None:
+    await each(libraries, partial(subscribes_anew, kafka, proxy))
+
+
+async def subscribes_anew(kafka: Cluster, proxy: Running, library: str) -> None:
+    """One more, then only that one: what it goes on reading it reads once."""
+    first, second = await new_topic(kafka), await new_topic(kafka)
+    async with await Client.start(library, proxy.bootstrap, name="alice") as alice:
+        alice.subscribe(first, first, session_timeout_ms=20_000, heartbeat_interval_ms=500)
+        await alice.until(lambda: alice.owned == every(first, 2))
+        alice.resubscribe([first, second])
+        await alice.until(lambda: alice.owned == every(first, 2) | every(second, 2))
+        await alice.produce(first, 10)
+        await alice.produce(second, 10, first=10)
+        await alice.until(lambda: len(alice.values) >= 20)
+        alice.resubscribe([second])
+        await alice.until(lambda: alice.owned == every(second, 2))
+        await alice.produce(second, 10, first=20)
+        await alice.until(lambda: len(alice.values) >= 30)
+        assert sorted(alice.values, key=int) == [str(number) for number in range(30)]
+
+
+@makes([*CAN_RESUBSCRIBE, "kafka-python"])
+async def test_topics_grow_go_and_come_back_beneath_a_running_client(
+    libraries: list[str], kafka: Cluster, proxy: Running
+) -> None:
+    await each(libraries, partial(follows_its_topics, kafka, proxy))
+
+
+async def follows_its_topics(kafka: Cluster, proxy: Running, library: str) -> None:
+    """A topic of the same name is another topic, and is read from its beginning."""
+    lasting, passing = await new_topic(kafka), await new_topic(kafka)
+    async with await Client.start(library, proxy.bootstrap, name="alice") as alice:
+        # Java would commit offsets of the topic that is gone, in vain, before it joins again: for max.poll.interval.ms.
+        times = {"session_timeout_ms": 20_000, "heartbeat_interval_ms": 500}
+        alice.subscribe([lasting, passing], lasting, commit="none", **times)
+        await alice.until(lambda: alice.owned == every(lasting, 2) | every(passing, 2))
+        await trio.to_thread.run_sync(kafka.grow_topic, lasting, 4)
+        await alice.until(lambda: alice.owned == every(lasting, 4) | every(passing, 2))
+        await alice.produce(lasting, 40)
+        await alice.until(lambda: len(alice.values) >= 40)
+        await trio.to_thread.run_sync(delete_topic, kafka, passing)
+        await alice.until(lambda: alice.owned == every(lasting, 4))
+        await new_topic(kafka, 3, passing)
+        await alice.until(lambda: alice.owned == every(lasting, 4) | every(passing, 3))
+        await alice.produce(passing, 10, first=40)
+        wanted = {str(number) for number in range(50)}
+        await alice.until(lambda: set(alice.values) == wanted)
+
+
+async def test_a_pattern_finds_the_topic_that_is_made_later(kafka: Cluster, proxy: Running) -> None:
+    """The client matches it (librdkafka does, for the classic protocol), and says at its next JoinGroup what it found."""
+    topic = await new_topic(kafka)
+    async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice:
+        alice.subscribe(f"^{topic}.*", topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
+        await alice.until(lambda: alice.owned == every(topic, 2))
+        later = await new_topic(kafka, 2, f"{topic}-later")
+        await alice.until(lambda: alice.owned == every(topic, 2) | every(later, 2))
+        await alice.produce(later, 10)
+        await alice.until(lambda: len(alice.values) >= 10)

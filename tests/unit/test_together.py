@@ -1,0 +1,125 @@
+"""Whose a silent member is: two proxies share nothing but what the coordinator shows of their members' hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+
+from kafka_protocol import messages as m
+from proxy.groups import native
+from proxy.groups.clock import Clock
+from proxy.groups.together import Together
+from translation import events as ev
+from translation.member import Member
+from translation.rules import Pacing
+from translation.states import Phase, Standing
+
+GROUP = "group"
+HERE, THERE = "/10.0.0.1", "/10.0.0.2"
+LONG_AGO_MS = 3_600_000
+
+
+class Line:
+    """What is asked on it is answered by `told`."""
+
+    open = True
+    versions: ClassVar = {native.GROUP_DESCRIBE: (0, 1)}
+
+    def __init__(self) -> None:
+        self.heard: list[Callable[[Any], None]] = []
+
+    def offers(self, key: int) -> bool:
+        return True
+
+    def ask(self, _: native.Ask, heard: Callable[[Any], None]) -> None:
+        self.heard.append(heard)
+
+
+class Host:
+    def __init__(self, *names: str) -> None:
+        self.clock = Clock()
+        self.line = Line()
+        self.lines = {(GROUP, name): self.line for name in names}
+        self.members = {
+            (GROUP, name): Member(
+                group_id=GROUP,
+                member_id=name,
+                phase=Phase.STABLE,
+                standing=Standing.STABLE,
+                heard_at=self.clock.now_ms,
+            )
+            for name in names
+        }
+        self.lost: list[str] = []
+        self.together = Together(self.clock, Pacing(), self)
+
+    def feed(self, key: tuple[str, str], event: ev.AnyEvent) -> None:
+        if isinstance(event, ev.SeenElsewhere):
+            self.lost.append(key[1])
+
+    def falls_silent(self, name: str) -> None:
+        now = self.clock.now_ms
+        silent = msgspec.structs.replace(self.members[GROUP, name], heard_at=now - LONG_AGO_MS, farewell_at=now)
+        self.members[GROUP, name] = silent
+
+    def described(self, **hosts: str) -> None:
+        self.together.wants_description((GROUP, next(iter(hosts))))
+        members = [
+            m.ConsumerGroupDescribeResponseMember(
+                member_id=name,
+                client_host=host,
+                assignment=m.ConsumerGroupDescribeResponseAssignment(),
+                target_assignment=m.ConsumerGroupDescribeResponseAssignment(),
+            )
+            for name, host in hosts.items()
+        ]
+        group = m.ConsumerGroupDescribeResponseDescribedGroup(group_id=GROUP, group_state="Stable", members=members)
+        self.line.heard.pop()(m.ConsumerGroupDescribeResponse(groups=[group]))
+
+
+async def test_who_is_silent_here_and_heard_from_another_host_is_another_proxys() -> None:
+    host = Host("alice", "bob")
+    host.falls_silent("bob")
+    host.described(alice=HERE, bob=THERE)
+    assert host.lost == ["bob"]
+
+
+async def test_when_all_fall_silent_at_once_we_know_our_host_from_before() -> None:
+    host = Host("alice", "bob")
+    host.described(alice=HERE, bob=HERE)
+    host.falls_silent("alice")
+    host.falls_silent("bob")
+    host.described(alice=THERE, bob=THERE)
+    assert host.lost == ["alice", "bob"]
+
+
+async def test_who_is_silent_does_not_say_which_host_is_ours() -> None:
+    """Both have moved; one of them has yet to be missed."""
+    host = Host("alice", "bob")
+    host.described(alice=HERE, bob=HERE)
+    host.falls_silent("alice")
+    host.falls_silent("bob")
+    host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], farewell_at=None)
+    host.described(alice=THERE, bob=THERE)
+    assert host.lost == ["bob"]
+
+
+async def test_who_was_never_seen_under_another_host_is_not_elsewhere() -> None:
+    host = Host("alice")
+    host.described(alice=HERE)
+    host.falls_silent("alice")
+    host.described(alice=HERE)
+    assert host.lost == []
+
+
+async def test_who_was_adopted_and_has_yet_to_be_answered_does_not_say_either() -> None:
+    """It may still be shown under the host that it came from."""
+    host = Host("alice", "bob")
+    host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], lost=True)
+    host.described(alice=THERE, bob=HERE)
+    host.falls_silent("alice")
+    host.falls_silent("bob")
+    host.described(alice=THERE, bob=THERE)
+    assert host.lost == ["alice", "bob"]

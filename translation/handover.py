@@ -5,6 +5,10 @@ so those who give are asked at one time, when the last of them can hear it: each
 partitions lie. A native one that passes through is paced, and takes at once. A direct native member takes at its next
 beat: so the clients are asked just before one of the receivers' beats, whichever leaves partitions with nobody for the
 least time in all.
+
+Where direct native members take part, some of what a newcomer gets may be theirs to give, at beats of theirs that are far
+apart. So one that has nothing yet is not kept waiting for the last: who can hear it at once is asked at once, and the
+newcomer begins with that.
 """
 
 from __future__ import annotations
@@ -16,28 +20,46 @@ from translation.events import HandOverPlanned
 from translation.group import Described, Group, Known
 from translation.heartbeat import TopicPartition
 
+NOBODY = Known()
+
 
 class Gift(NamedTuple):
     """A partition that is to change hands."""
 
-    hears_at: int  # its giver's client, at the earliest
-    receiver: str | None
+    giver: str
+    hears_at: int  # its client, at the earliest
+    receiver: str  # "": nobody
 
 
 def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, HandOverPlanned]]:
-    """When to ask the clients here that must give up something: all at one time, for what one gives up another waits to
-    take, and until then each has its own.
+    """When to ask the clients here that must give up something: but for newcomers all at one time, for what one gives up
+    another waits to take, and until then each has its own.
 
     What a member has been told to give up is no longer assigned to it, though its client has it still: we know that of
     our own (losses). What another has not been told yet is in the description: assigned, and not in its target.
     """
     if not any(group.members[name].losses for name in group.locals):
         return
-    receivers = {tp: member.member_id for member in described.members for tp in member.target}
+    gifts = _gifts(group, described)
+    hungry = _hungry(group, described)
+    prompt = {gift.giver for gift in gifts if gift.receiver in hungry and gift.hears_at <= now}
+    at = best_time(group, [gift for gift in gifts if gift.giver not in prompt], len(_idle(group, described)), now)
+    for name in group.locals:
+        if group.members[name].losses:
+            yield name, HandOverPlanned(at=now if name in prompt else at)
+
+
+def _hungry(group: Group, described: Described) -> set[str]:
+    """Newcomers here that have nothing, and might have to wait for natives."""
+    if not any(_is_slow(member) for member in group.members.values()):
+        return set()
+    return {member.member_id for member in described.members if not member.assigned} & set(group.locals)
+
+
+def _gifts(group: Group, described: Described) -> list[Gift]:
     givers = _givers(group, described)
-    gifts = [Gift(group.members[givers[tp]].hears_at, receivers.get(tp)) for tp in sorted(givers)]
-    at = best_time(group, gifts, len(_idle(group, described)), now)
-    yield from ((name, HandOverPlanned(at=at)) for name in group.locals if group.members[name].losses)
+    receivers = {tp: member.member_id for member in described.members for tp in member.target}
+    return [Gift(givers[tp], group.members[givers[tp]].hears_at, receivers.get(tp, "")) for tp in sorted(givers)]
 
 
 def _givers(group: Group, described: Described) -> dict[TopicPartition, str]:
@@ -62,7 +84,7 @@ def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:
     """Now, or when the last of the givers hears, or a margin before some receiver's beat after either, whichever costs
     least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then."""
     margin_ms = group.pacing.margin_ms
-    starts = {now, max((now, *(gift.hears_at for gift in gifts)))}
+    starts = {now, max((now, *(_hear_at(group, gift) for gift in gifts)))}
     beats = set(_slow_beats(group, gifts))
     moments = starts | {_next_beat(group, beat, start + margin_ms) - margin_ms for beat in beats for start in starts}
     return min(moments, key=lambda at: (_idle_ms(group, gifts, at) + idle * (at - now), at))
@@ -70,7 +92,7 @@ def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:
 
 def _slow_beats(group: Group, gifts: Sequence[Gift]) -> Iterator[int]:
     for gift in gifts:
-        receiver = group.members.get(gift.receiver or "")
+        receiver = group.members.get(gift.receiver)
         if receiver is not None and _is_slow(receiver) and receiver.beat_at is not None:
             yield receiver.beat_at
 
@@ -81,15 +103,20 @@ def _is_slow(receiver: Known) -> bool:
 
 def _idle_ms(group: Group, gifts: Sequence[Gift], at: int) -> int:
     """How long, in all, these partitions have nobody when their givers are asked at `at`."""
-    whole: dict[str | None, int] = {}
+    whole: dict[str, int] = {}
     for gift in gifts:
-        whole[gift.receiver] = max(whole.get(gift.receiver, at), gift.hears_at)
+        whole[gift.receiver] = max(whole.get(gift.receiver, at), _hear_at(group, gift))
     return sum(_taken_at(group, gift, at, whole[gift.receiver]) - max(at, gift.hears_at) for gift in gifts)
+
+
+def _hear_at(group: Group, gift: Gift) -> int:
+    """Both its giver and its receiver, if that one lives here."""
+    return max(gift.hears_at, group.members.get(gift.receiver, NOBODY).hears_at)
 
 
 def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
     given_at = max(at, gift.hears_at)
-    receiver = group.members.get(gift.receiver or "")
+    receiver = group.members.get(gift.receiver)
     if receiver is None or receiver.passing:
         return given_at
     if receiver.local:

@@ -173,8 +173,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def hears_at(self) -> int:
-        """When the client can hear of a rebalance: in the answer to the Heartbeat that is held, else in that to its next."""
-        if self.held or self.asked:
+        """When the client can hear of a rebalance: in an answer that it waits for, else in that to its next beat."""
+        if self.held or self.parked or self.asked:
             return NEVER
         return (self.heard_at if self.beat_seen_at is None else self.beat_seen_at) + self.rhythm_ms
 

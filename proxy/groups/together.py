@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # A native heartbeat that is kept back is looked at again after so long.
 LOOK_MS = 25
+# How often, and how many times, a proxy that does not know its own host looks for it.
+SEEK_MS, SEEK_TIMES = 1_000, 20
 
 
 class Together:
@@ -39,11 +41,14 @@ class Together:
         self._wakes: dict[str, int] = {}
         # As the coordinator knows this proxy: what its members were last described under.
         self._own_hosts: frozenset[str] = frozenset()
+        self._seeks = 0
 
     def changed(self, transition: Transition, member: Member) -> None:
         fact = gr.MemberChanged(transition=transition, contract=member.contract, hears_at=member.hears_at)
         self._tell(transition.group_id, fact)
-        self._see_oneself(transition)
+        told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
+        if told and not self._own_hosts and not self._seeks:
+            self._seek_oneself(transition.group_id)
 
     def assignor(self, group_id: str) -> str | None:
         """What the members here have agreed on."""
@@ -158,11 +163,15 @@ class Together:
             if member is not None and member.farewell_at is not None and hosts and each.client_host not in hosts:
                 self._host.feed((seen.group_id, each.member_id), ev.SeenElsewhere())
 
-    def _see_oneself(self, transition: Transition) -> None:
-        """Once, of the first member that was told something here: its heartbeats went our way, and it is loud."""
-        told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
-        if told and not self._own_hosts:
-            self._describe(transition.group_id)
+    def _seek_oneself(self, group_id: str) -> None:
+        """From the first member that was told something here: its heartbeats went our way. Not at the first look, maybe: one
+        that came from another proxy is loud only between its words and our heartbeats that repeat them."""
+        if self._own_hosts or self._seeks == SEEK_TIMES or group_id not in self._groups:
+            self._seeks = 0
+            return
+        self._seeks += 1
+        self._describe(group_id)
+        self._clock.at(self._clock.now_ms + SEEK_MS, lambda: self._seek_oneself(group_id))
 
     def _is_loud(self, group_id: str, member_id: str) -> bool:
         member = self._host.members.get((group_id, member_id))

@@ -397,7 +397,7 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
-        "starts = {now, max((now, *(gift.hears_at for gift in gifts)))}",
+        "starts = {now, max((now, *(_hear_at(group, gift) for gift in gifts)))}",
         "starts = {now}",
         "clients that give to one member are asked when the last of them can hear it",
     ),

@@ -144,7 +144,7 @@ def joined(proxy: Running) -> str:
 async def test_clients_that_move_to_another_proxy_stay_the_members_they_were(
     far_kafka: tuple[Cluster, int], topic: str
 ) -> None:
-    """B9: as a load balancer moves them, all at once. The proxies are on two hosts in the broker's eyes.
+    """B9: as a load balancer moves them, all at once, there and back. The proxies are on two hosts in the broker's eyes.
 
     The proxy that they came from lives, and does not leave on their behalf when it has heard nothing for a session.
     """
@@ -164,7 +164,7 @@ async def test_clients_that_move_to_another_proxy_stay_the_members_they_were(
         road = await stack.enter_async_context(open_relay(port, server, source="127.0.0.9"))
         near = "{}:{}".format(*kafka.nodes[1].internal)
         left = stack.enter_context(await trio.to_thread.run_sync(proxy, near, "127.0.0.2"))
-        stack.enter_context(await trio.to_thread.run_sync(proxy, road.address, "127.0.0.3"))
+        right = stack.enter_context(await trio.to_thread.run_sync(proxy, road.address, "127.0.0.3"))
         balancer = [await stack.enter_async_context(open_relay(port, ("127.0.0.2", port))) for port in ports]
         clients = [
             await stack.enter_async_context(await Client.start(library, balancer[0].address, name=library))
@@ -174,13 +174,14 @@ async def test_clients_that_move_to_another_proxy_stay_the_members_they_were(
             client.subscribe(topic, topic, session_timeout_ms=10_000, heartbeat_interval_ms=500)
         before = await at_rest(kafka, topic, *clients)
         owned = [client.owned for client in clients]
-        for each, port in zip(balancer, ports, strict=True):
-            each.lead(("127.0.0.3", port))
-        await trio.to_thread.run_sync(left.wait_for, partial(has_lost_both, left), "it has lost both")
-        after = await at_rest(kafka, topic, *clients)
-        assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
-        assert after.group_epoch == before.group_epoch
-        assert [client.owned for client in clients] == owned
+        for host, former in (("127.0.0.3", left), ("127.0.0.2", right)):
+            for each, port in zip(balancer, ports, strict=True):
+                each.lead((host, port))
+            await trio.to_thread.run_sync(former.wait_for, partial(has_lost_both, former), "it has lost both")
+            after = await at_rest(kafka, topic, *clients)
+            assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
+            assert after.group_epoch == before.group_epoch
+            assert [client.owned for client in clients] == owned
         await clients[0].produce(topic, 30)
         await clients[0].until(lambda: len(values(*clients)) >= 30)
         assert values(*clients) == numbers(30)

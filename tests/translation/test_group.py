@@ -262,7 +262,7 @@ def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> Non
 
 
 def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:
-    return [Gift(hears_at, receiver) for receiver in receivers]
+    return [Gift("giver", hears_at, receiver) for receiver in receivers]
 
 
 def company(**members: Known) -> Group:
@@ -296,6 +296,46 @@ def test_clients_that_give_to_one_member_here_are_asked_when_the_last_of_them_ca
     assert best_time(group, one + other, idle=0, now=1_000) == 2_500
     assert best_time(group, one + gifts("there", hears_at=2_500), idle=0, now=1_000) == 1_000
     assert best_time(group, one + other, idle=2, now=1_000) == 1_000
+
+
+def test_a_receiver_that_hears_late_is_waited_for() -> None:
+    group = company(here=Known(local=True, hears_at=2_500))
+    assert best_time(group, gifts("here", hears_at=500), idle=0, now=1_000) == 2_500
+    assert best_time(group, gifts("here", hears_at=500), idle=2, now=1_000) == 1_000
+
+
+def givers_and_a_newcomer(*natives: str) -> list[GroupOrder]:
+    """Ready can hear at once, busy in a while. Both give to the newcomer."""
+    members = {
+        "ready": Known(epoch=3, local=True, losses=frozenset(tps(1))),
+        "busy": Known(epoch=3, local=True, losses=frozenset(tps(2)), hears_at=2_000),
+        "newcomer": Known(epoch=3, local=True),
+        **{name: Known(epoch=3) for name in natives},
+    }
+    group = msgspec.structs.replace(QUIET, members=members, locals=("busy", "newcomer", "ready"))
+    view = described(
+        member("ready", 3, (), ()),
+        member("busy", 3, (), ()),
+        member("newcomer", 3, (), (1, 2)),
+        *(member(name, 3, (5,), (5,)) for name in natives),
+        epoch=3,
+    )
+    return told([(100, view)], group)[1]
+
+
+def test_a_newcomer_gets_all_at_once_from_members_here() -> None:
+    assert givers_and_a_newcomer() == [
+        Tell("busy", HandOverPlanned(at=2_000)),
+        Tell("ready", HandOverPlanned(at=2_000)),
+    ]
+
+
+def test_where_natives_take_part_it_begins_with_what_it_can_have_at_once() -> None:
+    """Busy hears of it when it can."""
+    assert givers_and_a_newcomer("native") == [
+        Tell("busy", HandOverPlanned(at=100)),
+        Tell("ready", HandOverPlanned(at=100)),
+    ]
 
 
 def test_a_giver_that_hears_late_gives_to_the_beat_after_that() -> None:

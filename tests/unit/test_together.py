@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import msgspec
+import trio
+import trio.testing
 
 from kafka_protocol import messages as m
 from proxy.groups import native
@@ -15,6 +17,7 @@ from translation import events as ev
 from translation.member import Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
+from translation.transition import Transition
 
 GROUP = "group"
 HERE, THERE = "/10.0.0.1", "/10.0.0.2"
@@ -64,8 +67,30 @@ class Host:
         silent = msgspec.structs.replace(self.members[GROUP, name], heard_at=now - LONG_AGO_MS, farewell_at=now)
         self.members[GROUP, name] = silent
 
+    def is_told(self, name: str) -> None:
+        told = Transition(
+            group_id=GROUP,
+            member_id=name,
+            instance_id=None,
+            client_id=name,
+            at=self.clock.now_ms,
+            cause="SyncRequested",
+            phase_before=Phase.COMPLETING_REBALANCE,
+            phase=Phase.STABLE,
+            standing_before=Standing.STABLE,
+            standing=Standing.STABLE,
+            epoch_before=2,
+            epoch=2,
+            generation_before=2,
+            generation=2,
+        )
+        self.together.changed(told, self.members[GROUP, name])
+
     def described(self, **hosts: str) -> None:
         self.together.wants_description((GROUP, next(iter(hosts))))
+        self.hears(**hosts)
+
+    def hears(self, **hosts: str) -> None:
         members = [
             m.ConsumerGroupDescribeResponseMember(
                 member_id=name,
@@ -123,3 +148,23 @@ async def test_who_was_adopted_and_has_yet_to_be_answered_does_not_say_either() 
     host.falls_silent("bob")
     host.described(alice=THERE, bob=THERE)
     assert host.lost == ["alice", "bob"]
+
+
+async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """All that is here came from another proxy, and says all anew with each word of its client."""
+    host = Host("alice")
+    nursery.start_soon(host.clock.run)
+    alice = host.members[GROUP, "alice"]
+    host.members[GROUP, "alice"] = msgspec.structs.replace(alice, lost=True)
+    host.is_told("alice")
+    host.hears(alice=THERE)
+    host.members[GROUP, "alice"] = alice
+    await trio.sleep(1.5)
+    host.hears(alice=HERE)
+    await trio.sleep(60)
+    assert host.line.heard == []
+    host.falls_silent("alice")
+    host.described(alice=THERE)
+    assert host.lost == ["alice"]

@@ -225,6 +225,9 @@ class SeenGroup(msgspec.Struct, frozen=True, kw_only=True):
     def member(self, member_id: str) -> SeenMember | None:
         return next((member for member in self.members if member.member_id == member_id), None)
 
+    def has_instance(self, instance_id: str | None) -> bool:
+        return instance_id is not None and any(member.instance_id == instance_id for member in self.members)
+
 
 def ask_description(group_ids: Iterable[str], versions: Versions, operations: bool = False) -> Ask:
     body = m.ConsumerGroupDescribeRequest(group_ids=list(group_ids), include_authorized_operations=operations)

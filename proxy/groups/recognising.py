@@ -77,6 +77,9 @@ class Recognition:
             self._requests.pass_on(number, "a broker translates for this member, or it needs no translation")
         elif group.error_code == e.GROUP_ID_NOT_FOUND:
             self._ask_classic(number, key)
+        elif group.has_instance(self._requests.request_of(number).body.group_instance_id):
+            # Not "unknown": it would come back without an id, and take the instance from the process that has it now.
+            self._requests.refuse(number, e.FENCED_INSTANCE_ID)
         else:
             self._requests.speak(number, key)
 

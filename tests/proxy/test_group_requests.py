@@ -224,6 +224,19 @@ def test_a_restarted_static_member_gets_the_same_back_and_the_old_one_is_fenced(
     assert describe(cluster, topic).group_epoch == epoch
 
 
+def test_a_process_whose_instance_was_taken_is_fenced_by_a_proxy_that_never_saw_it_too(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """Told that it is unknown, it would take the instance back, and the two would go on so for ever."""
+    old = member(instance_id="i-1").joins()
+    new = member(instance_id="i-1").joins()
+    with Running(cluster.bootstrap) as another:
+        old.address = ("127.0.0.1", another.ready().port_of(cluster.coordinator(topic)))
+        old.on_new_socket()
+        assert old.join(claims=old.owned).error_code == FENCED_INSTANCE_ID
+    assert new.beat() == 0
+
+
 def test_a_batch_of_leavers_is_answered_one_by_one(member: Callable[..., ByHand], cluster: Cluster, topic: str) -> None:
     one = member(instance_id="i-1").joins()
     leavers = [

@@ -1,14 +1,16 @@
 """Rules that are the verbs of stories: Hypothesis tells them in any order, and a counterexample is a story to paste.
 
-The verbs here only set off what happens (nobody waits for its outcome, which other verbs may prevent); `passes` lets time
-do the rest. Invariants are checked as facts come to be (simulation/invariants.py), and between verbs those below, which
-look at the whole from outside. In the end the perturbation stops and everybody must come to own exactly its target.
+The verbs here only set off what happens (nobody waits for its outcome, which other verbs may prevent). After each of them a
+while passes, drawn from the story's seed: most stories would otherwise be over before anything came of them. Invariants are
+checked as facts come to be (simulation/invariants.py), and between verbs those below, which look at the whole from outside.
+In the end the perturbation stops and everybody must come to own exactly its target.
 `DEPTH=100` goes a hundred times as far (tests/translation/depth.py).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -28,6 +30,8 @@ MANNERS: st.SearchStrategy[Manners] = st.tuples(
     st.sampled_from([("foo",), ("foo", "bar"), ("bar",)]),
     st.sampled_from(["proxy", "second"]),
 )
+# Between two verbs: within a round trip, a rebalance, a client's beat, a parked JoinGroup, a session.
+WHILES_MS = (0, 3, 30, 300, 1_000, 3_500, 12_000)
 GAPS_MS = st.sampled_from([50, 500, 2_000, 8_000])
 
 
@@ -49,6 +53,7 @@ class AnyStory(RuleBasedStateMachine):
         self.story = Story(LINES[line], seed=seed, foo=foo, bar=2)
         self.story.another_proxy("second")
         self.epoch = 0
+        self.chance = Random(seed)
         people = [self.newcomer(each) for each in manners]
         self.story.passes(ms)
         return multiple(*people)
@@ -148,6 +153,11 @@ class AnyStory(RuleBasedStateMachine):
         self.story.passes(ms)
 
     # --- what holds at any moment -------------------------------------------------------------------------------------
+
+    @invariant()
+    def a_while_passes(self) -> None:
+        """No invariant, but what comes after every verb; those below look at what it has led to."""
+        self.story.passes(self.chance.choice(WHILES_MS))
 
     @invariant()
     def no_partition_is_in_two_hands(self) -> None:

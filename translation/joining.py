@@ -7,6 +7,8 @@ until a description of the group says that the assignment is whole, bounded by `
 
 from __future__ import annotations
 
+import msgspec
+
 from translation import errors as e
 from translation.actions import AnswerJoin, Forget
 from translation.assignors import server_assignors
@@ -102,7 +104,7 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     owned = claims(member, subscription)
     turn.becomes(
         client_id=join.client_id,
-        contract=contract_of(join, subscription, member.rules, member.contract.assignor),
+        contract=_contract_anew(member, join, subscription),
         owned=owned,
         told=owned,
         phase=Phase.COMPLETING_REBALANCE,
@@ -137,6 +139,14 @@ def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules, u
         offers=offers,
         assignor=usual if usual in offers else next(iter(offers), None),
     )
+
+
+def _contract_anew(member: Member, join: JoinRequested, subscription: Subscription) -> Contract:
+    """Whoever offers what it offered votes as before, also for what it was talked into: a vote for something else with each
+    JoinGroup would be a new target with each, and that the next JoinGroup."""
+    contract = contract_of(join, subscription, member.rules, member.contract.assignor)
+    same = contract.offers == member.contract.offers
+    return msgspec.structs.replace(contract, assignor=member.contract.assignor) if same else contract
 
 
 def claims(member: Member, subscription: Subscription) -> Partitions:

@@ -249,6 +249,17 @@ def test_who_holds_something_waits_for_that_epoch() -> None:
     assert play >> target(3, [0, 1, 2]) << joined(6, 3)
 
 
+def test_whoever_was_talked_into_a_vote_keeps_it_when_it_joins_again() -> None:
+    """It offers nothing that all offer. A vote for its own wish would be a new target, and that the next JoinGroup."""
+    play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)
+    after(play, AssignorAgreed(assignor="range"), joins(6, protocols=two_topics("cooperative-sticky")))
+    assert play.member.contract.assignor == "range"
+    after(play, joins(7, protocols=two_topics("sticky", "range")))
+    assert play.member.contract.assignor == "range"
+    after(play, joins(8, protocols=two_topics("sticky")))
+    assert play.member.contract.assignor == "uniform"
+
+
 def test_a_leave_while_the_join_is_parked_ends_both() -> None:
     play = Playbook(joining())
     play >> leaves() << AnswerJoin(1, e.UNKNOWN_MEMBER_ID, member_id="m") << Is("absent/leaving E0 g-1")

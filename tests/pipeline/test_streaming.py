@@ -19,7 +19,7 @@ from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
 
 pytestmark = pytest.mark.broker
-KILLS, FILES, MEMBERS = 5, 120, 20
+KILLS, FILES, MEMBERS = 5, 60, 8
 
 
 def differ(one: DataFrame, other: DataFrame) -> int:
@@ -81,7 +81,7 @@ def test_rows_that_a_watermark_drops_end_the_run() -> None:
     streaming.complain({"stateOperators": [{"numRowsDroppedByWatermark": 0}]})
 
 
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(500)
 def test_five_times_killed_nothing_is_lost_and_nothing_doubled(spark: SparkSession, tmp_path: Path) -> None:
     told = [_life(tmp_path / "in", number) for number in range(FILES)]
     chance, out = random.Random(7), tmp_path / "out"

@@ -187,12 +187,15 @@ def test_a_group_that_cannot_be_described_is_said_so_to_who_wanted_it() -> None:
 
 
 def test_many_members_are_watched_by_one_description_that_names_those_who_should_look() -> None:
-    group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "behind, and loses nothing", "c", "d"))
+    group, orders = told(
+        [(100, changed("a", epoch=3))], of_locals("a", "b", "behind, and waits", "behind, and all is well", "c", "d")
+    )
     assert orders == [Describe()]
     view = described(
         member("a", 3, (0,), (0,)),
         member("b", 2, (1, 5), (1,)),
-        member("behind, and loses nothing", 2, (6,), (6,)),
+        member("behind, and waits", 2, (6,), (6, 4)),
+        member("behind, and all is well", 2, (7,), (7,)),
         member("c", 3, (2,), (2, 3)),
         member("d", 3, (4,), (4, 1)),
         member("native", 2, (), (9,)),

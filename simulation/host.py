@@ -42,6 +42,8 @@ class Proxy:
         self, name: str, clock: Clock, upstream: Upstream, rules: Rules, pacing: Pacing, journal: Journal
     ) -> None:
         self.name = name
+        # Ids that it gives out are its own, as a real one's are: its predecessor's members may still be there.
+        self._process = f"{name}@{clock.now}" if clock.now else name
         self.alive = True
         self.members: dict[Key, Member] = {}
         self.journal = journal
@@ -116,7 +118,7 @@ class Proxy:
         """A fresh id for whoever has none; and whoever had the instance is told that it is taken."""
         join = msgspec.structs.replace(
             join,
-            fresh_id=f"{join.client_id}-{self.name}.{join.request}",
+            fresh_id=f"{join.client_id}-{self._process}.{join.request}",
             company_assignor=self.groups.assignor(group_id),
         )
         registered = self._instances.get((group_id, join.instance_id or ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline import jobs, live, streaming
-from pipeline.live_rules import SEVERITY
+from pipeline.audits import FLAPS
+from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
 from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
@@ -99,7 +101,10 @@ def test_five_times_killed_nothing_is_lost_and_nothing_doubled(spark: SparkSessi
     raw = spark.read.parquet(f"{out}/transitions")
     assert raw.count() == jobs.table(spark, str(out), "transitions").count() == sum(told)
     found = spark.read.parquet(f"{out}/{live.TABLE}").collect()
-    assert sorted(row.group_id for row in found) == sorted(f"g{number}" for number in range(FILES))
+    doubled = [row.group_id for row in found if row.audit == DOUBLE]
+    assert sorted(doubled) == sorted(f"g{number}" for number in range(FILES))
+    # And its members are one client, which comes once too often with each from the fourth on.
+    assert Counter(row.audit for row in found) == {DOUBLE: FILES, FLAPPING: FILES * (MEMBERS - FLAPS + 1)}
 
 
 def _life(folder: Path, number: int) -> int:

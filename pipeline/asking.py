@@ -19,7 +19,9 @@ from pipeline.tables import ALL
 
 REACH_S = 5
 HERE = "local"
-SEEDS = "seeds"
+SEEDS, LIVE = "seeds", "live"
+# What batch does not make.
+MADE_BY = {SEEDS: "simulate", LIVE: "stream --kafka BOOTSTRAP"}
 JAVA = re.compile(r"^:? ?(?:\w+\.)+\w*(?:Exception|Error): (.*)", re.MULTILINE)
 
 
@@ -105,7 +107,7 @@ def _reachable(bootstrap: str) -> None:
 def _tables(asked: argparse.Namespace, *names: str, verb: str = "batch INPUT") -> None:
     if is_elsewhere(asked, asked.out):
         return
-    there = [name for name in (*ALL, SEEDS) if (Path(asked.out) / name).is_dir()]
+    there = [name for name in (*ALL, LIVE, SEEDS) if (Path(asked.out) / name).is_dir()]
     missing = [name for name in names if name not in there]
     if missing:
         said = f"it has {', '.join(there)}" if there else "it has none"
@@ -115,7 +117,7 @@ def _tables(asked: argparse.Namespace, *names: str, verb: str = "batch INPUT") -
 
 
 def _show(asked: argparse.Namespace) -> None:
-    _tables(asked, asked.table, verb="simulate" if asked.table == SEEDS else "batch INPUT")
+    _tables(asked, asked.table, verb=MADE_BY.get(asked.table, "batch INPUT"))
 
 
 def _report(asked: argparse.Namespace) -> None:

@@ -26,11 +26,11 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from pipeline import audits, jobs
-from pipeline.asking import first_line
+from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
 from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, Step, advance
 
-TABLE, CHECKPOINT = "live", "_checkpoint_live"
+TABLE, CHECKPOINT = LIVE, "_checkpoint_live"
 # Proxies export every second, collectors somewhat later; what waits longer than this had an outage on its way.
 LATE_S = 30.0
 TRIGGER = "500 milliseconds"

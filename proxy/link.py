@@ -109,6 +109,8 @@ class Link:
 
     # ------------------------------------------------------------------------------------------------------ moving
 
+    # The two below spell out what _guarded does: a call fewer for each event is a tenth of what a small request costs here.
+
     def _client_ready(self, events: int) -> None:
         self.active_at = self._epoll_set.now
         try:

@@ -190,11 +190,12 @@ def forget_fenced(turn: Turn) -> None:
 
 def answer_ripe_join(turn: Turn) -> None:
     member = turn.member
-    if member.parked is None or member.answer_by is None:
+    answer_by = member.answer_by
+    if member.parked is None or answer_by is None:
         return
     if member.is_waited_for:
         _give_up_waiting(turn)
-    elif turn.now >= member.answer_by or is_ripe(member, turn.now):
+    elif turn.now >= answer_by or is_ripe(member, turn.now):
         _answer(turn, member.parked)
 
 

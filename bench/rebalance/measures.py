@@ -33,7 +33,7 @@ class Figures(msgspec.Struct):
 
 
 def figures(
-    everybody: list[Client], stay: list[Client], newcomer: Client | float | None, window: tuple[float, float], sent: int
+    everybody: list[Client], stay: list[Client], newcomer: Client | None, window: tuple[float, float], sent: int
 ) -> Figures:
     since_ms, until_ms = window
     revoked = [event for client in stay for event in _during(client, "revoked", window) if event["partitions"]]
@@ -47,7 +47,7 @@ def figures(
         late=sum(each > LATE_MS for each in latencies),
         p99_ms=latencies[int(len(latencies) * 0.99)] if latencies else 0,
         max_ms=latencies[-1] if latencies else 0,
-        first_record_s=_first_record_s(newcomer) if isinstance(newcomer, Client) else newcomer,
+        first_record_s=None if newcomer is None else _first_record_s(newcomer),
         lost=sent - len(set(numbers)),
         duplicated=len(numbers) - len(set(numbers)),
         overlapping=len(overlaps(everybody, OVERLAP_TOLERANCE_MS)),

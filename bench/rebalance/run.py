@@ -100,7 +100,8 @@ async def play(kafka: Cluster, layout: Layout, scenario: str, strategy: str, cha
         finally:
             stage.records.end()
         await _all_read(stage)
-        return figures(stage.everybody, played.stay, played.newcomer, (began_ms, ended_ms), stage.records.sent)
+        found = figures(stage.everybody, played.stay, played.newcomer, (began_ms, ended_ms), stage.records.sent)
+        return found if played.granted_s is None else msgspec.structs.replace(found, first_record_s=played.granted_s)
 
 
 async def _all_read(stage: Stage) -> None:

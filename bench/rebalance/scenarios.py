@@ -17,10 +17,12 @@ from tests.clients import Client
 
 
 class Played(NamedTuple):
-    """`stay`: who was there all the time. `newcomer`: whose first record is timed, if somebody's is; or that time."""
+    """`stay`: who was there all the time. `newcomer`: whose first record is timed, if somebody's is. `granted_s`: or how long
+    it took until anybody could have had one."""
 
     stay: list[Client]
-    newcomer: Client | float | None = None
+    newcomer: Client | None = None
+    granted_s: float | None = None
 
 
 Scenario = Callable[[Stage, Callable[[], None]], Awaitable[Played]]
@@ -117,7 +119,7 @@ async def soonest(stage: Stage, begin: Callable[[], None]) -> Played:
     stay = await _mixed_and_one_more(stage, begin)
     seconds = await seconds_to_partitions(stage.kafka, stage.topic, stage.topic)
     await stage.converged()
-    return Played(stay, seconds)
+    return Played(stay, granted_s=seconds)
 
 
 SCENARIOS: dict[str, Scenario] = {

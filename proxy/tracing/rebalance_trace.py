@@ -34,6 +34,10 @@ PHASES = {Phase.PREPARE_REBALANCE: "PrepareRebalance", Phase.COMPLETING_REBALANC
 SERVED = frozenset({"JoinGroup", "SyncGroup", "LeaveGroup"})
 
 
+# A coordinator that needs longer than this to answer a heartbeat is news in itself.
+SLOW_NS = 5_000_000_000
+
+
 class Asked:
     """A classic request; a span once its member is not at rest."""
 
@@ -62,6 +66,11 @@ class Beat:
     def failed(self) -> bool:
         answer = self.answered.answer if self.answered is not None else None
         return answer is None or answer.error_code != 0
+
+    @property
+    def is_news(self) -> bool:
+        """Whatever it may have brought."""
+        return self.failed or self.until_ns - self.sent.at_ns > SLOW_NS
 
     @property
     def error(self) -> str:

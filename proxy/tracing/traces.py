@@ -138,7 +138,7 @@ class Traces:
             member.beat = beat
 
     def _give_up_waiting(self, member: Watched) -> None:
-        """Something else happened: what was heard before led to no transition. It is told only if it failed."""
+        """Something else happened: what was heard before led to no transition. It is told only if it failed, or took long."""
         answered, beat, member.answered, member.beat = member.answered, member.beat, None, None
         for one in (answered, beat):
             if one is not None:
@@ -146,7 +146,7 @@ class Traces:
 
     def _alone(self, one: Asked | Beat) -> None:
         if isinstance(one, Beat):
-            if one.failed:
+            if one.is_news:
                 beat_span(self._tracer, None, one, {}, one.sent.at_ns).end(one.until_ns)
         elif one.answered is not None and one.answered.error_code not in ORDINARY:
             span = request_span(self._tracer, None, one, one.arrived.at_ns)
@@ -168,6 +168,7 @@ class Traces:
             self._open(member, changed)
         if member.trace is None:
             # An epoch that moves nothing. The heartbeat that brought it says no more than that, and there are many of them.
+            self._give_up_waiting(member)
             transition_span(self._tracer, None, changed)
         else:
             self._tell(member, member.trace, changed)

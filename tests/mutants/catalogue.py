@@ -61,7 +61,7 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
-        "turn.now >= member.answer_by or is_ripe(",
+        "turn.now >= answer_by or is_ripe(",
         "is_ripe(",
         "parking has an end",
     ),

@@ -125,6 +125,10 @@ def test_the_tables_that_are_there_are_named(capsys: pytest.CaptureFixture[str],
     assert "kip848-pipeline simulate" in said
 
 
+def test_what_only_a_stream_makes_is_named_with_its_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert f"`kip848-pipeline stream --kafka BOOTSTRAP {tmp_path}`" in refused(capsys, "show", str(tmp_path), "live")
+
+
 def test_brokers_that_do_not_answer_are_named_with_the_reason(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import time
@@ -13,7 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import jobs, live, streaming
+from pipeline import asking, cli, jobs, live, streaming
 from pipeline.audits import FLAPS
 from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
@@ -60,6 +61,14 @@ def test_what_is_found_live_is_what_batch_finds(spark: SparkSession, played: Pat
     audits = jobs.table(spark, str(played / "out"), "audits").where(f.col("audit").isin(*SEVERITY))
     assert {row.audit for row in found.collect()} == SEVERITY.keys()
     assert differ(found, audits) == 0
+
+
+def test_and_it_can_be_shown(spark: SparkSession, streamed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = argparse.Namespace(verb="show", remote=None, master=None, out=str(streamed), table=live.TABLE)
+    asking.check(words)
+    words.where, words.limit = "severity = 'odd'", 5
+    assert cli._show(spark, words, lambda said: None) == cli.DONE
+    assert "flapping" in capsys.readouterr().out
 
 
 def test_rows_that_come_too_late_end_the_run(spark: SparkSession, tmp_path: Path) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 import pytest
 import trio
@@ -44,64 +48,66 @@ def finish_upgrade(kafka: Cluster) -> None:
         assert answer.error_code == 0, answer
 
 
-async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_upgraded() -> None:
-    topic = f"three-{uuid.uuid4()}"
-    every = {(topic, number) for number in range(PARTITIONS)}
-    with await trio.to_thread.run_sync(Cluster.start, KAFKA_3) as kafka:
+@asynccontextmanager
+async def standing(**how: Any) -> AsyncIterator[tuple[Cluster, Running, str]]:
+    """A cluster, a proxy before it, and a topic."""
+    topic = f"passing-{uuid.uuid4()}"
+    with await trio.to_thread.run_sync(partial(Cluster.start, **how)) as kafka:
         await trio.to_thread.run_sync(kafka.create_topic, topic, PARTITIONS)
         with await trio.to_thread.run_sync(Running, kafka.bootstrap) as proxy:
             await trio.to_thread.run_sync(proxy.ready)
-            async with (
-                await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
-                await Client.start("kafka-python", proxy.bootstrap, name="bob") as bob,
-                await Client.start("confluent-kafka", proxy.bootstrap, name="carol") as carol,
-            ):
-                for client in (alice, bob):
-                    joins(client, topic)
-                await bob.until(lambda: len(alice.owned) == len(bob.owned) == PARTITIONS // 2)
-                await bob.produce(topic, 60)
-                await bob.until(lambda: len(alice.values) + len(bob.values) >= 60)
-                assert [len(passed(proxy, client)) for client in (alice, bob)] == [1, 1]
-
-                await trio.to_thread.run_sync(kafka.stop, 1)
-                kafka.version = NEWEST
-                await trio.to_thread.run_sync(kafka.start_node, 1)
-                await trio.to_thread.run_sync(finish_upgrade, kafka)
-                joins(carol, topic)
-                await carol.until(lambda: all(len(client.owned) == 2 for client in (alice, bob, carol)), within=90)
-                group = await at_rest(kafka, topic, alice, bob, carol)
-                assert [member.member_type for member in group.members] == [NATIVE] * 3
-                await bob.produce(topic, 60, first=60)
-                await bob.until(lambda: len(alice.values) + len(bob.values) + len(carol.values) >= 120)
-                assert alice.owned | bob.owned | carol.owned == every
-                assert overlaps([alice, bob, carol]) == []
+            yield kafka, proxy, topic
             assert proxy.disconnects("our_mistake") == 0
+
+
+async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_upgraded() -> None:
+    async with (
+        standing(version=KAFKA_3) as (kafka, proxy, topic),
+        await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
+        await Client.start("kafka-python", proxy.bootstrap, name="bob") as bob,
+        await Client.start("confluent-kafka", proxy.bootstrap, name="carol") as carol,
+    ):
+        every = {(topic, number) for number in range(PARTITIONS)}
+        for client in (alice, bob):
+            joins(client, topic)
+        await bob.until(lambda: len(alice.owned) == len(bob.owned) == PARTITIONS // 2)
+        await bob.produce(topic, 60)
+        await bob.until(lambda: len(alice.values) + len(bob.values) >= 60)
+        assert [len(passed(proxy, client)) for client in (alice, bob)] == [1, 1]
+
+        await trio.to_thread.run_sync(kafka.stop, 1)
+        kafka.version = NEWEST
+        await trio.to_thread.run_sync(kafka.start_node, 1)
+        await trio.to_thread.run_sync(finish_upgrade, kafka)
+        joins(carol, topic)
+        await carol.until(lambda: all(len(client.owned) == 2 for client in (alice, bob, carol)), within=90)
+        group = await at_rest(kafka, topic, alice, bob, carol)
+        assert [member.member_type for member in group.members] == [NATIVE] * 3
+        await bob.produce(topic, 60, first=60)
+        await bob.until(lambda: len(alice.values) + len(bob.values) + len(carol.values) >= 120)
+        assert alice.owned | bob.owned | carol.owned == every
+        assert overlaps([alice, bob, carol]) == []
 
 
 async def test_who_passes_because_of_direct_classic_members_is_translated_when_they_are_gone() -> None:
     """Under the policy `disabled` a classic group must be empty before it can be another: the last one restarts."""
-    topic = f"direct-{uuid.uuid4()}"
-    overrides = {"group.consumer.migration.policy": "disabled"}
-    with await trio.to_thread.run_sync(lambda: Cluster.start(overrides=overrides)) as kafka:
-        await trio.to_thread.run_sync(kafka.create_topic, topic, PARTITIONS)
-        with await trio.to_thread.run_sync(Running, kafka.bootstrap) as proxy:
-            await trio.to_thread.run_sync(proxy.ready)
-            async with (
-                await Client.start("confluent-kafka", kafka.bootstrap, name="direct") as direct,
-                await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
-                await Client.start("confluent-kafka", proxy.bootstrap, name="anew") as anew,
-            ):
-                joins(direct, topic)
-                await direct.until(lambda: len(direct.owned) == PARTITIONS)
-                joins(alice, topic)
-                await alice.until(lambda: len(alice.owned) == len(direct.owned) == PARTITIONS // 2)
-                assert (await trio.to_thread.run_sync(describe, kafka, topic)).error_code == GROUP_ID_NOT_FOUND
-                await direct.close()
-                await alice.until(lambda: len(alice.owned) == PARTITIONS)
-                assert len(passed(proxy, alice)) == 1
-                await alice.close()
-                joins(anew, topic)
-                await anew.until(lambda: len(anew.owned) == PARTITIONS)
-                group = await seen(kafka, topic, lambda group: group.group_state == "Stable")
-                assert [(member.client_id, member.member_type) for member in group.members] == [("anew", NATIVE)]
-                assert passed(proxy, anew) == []
+    async with (
+        standing(overrides={"group.consumer.migration.policy": "disabled"}) as (kafka, proxy, topic),
+        await Client.start("confluent-kafka", kafka.bootstrap, name="direct") as direct,
+        await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
+        await Client.start("confluent-kafka", proxy.bootstrap, name="anew") as anew,
+    ):
+        joins(direct, topic)
+        await direct.until(lambda: len(direct.owned) == PARTITIONS)
+        joins(alice, topic)
+        await alice.until(lambda: len(alice.owned) == len(direct.owned) == PARTITIONS // 2)
+        assert (await trio.to_thread.run_sync(describe, kafka, topic)).error_code == GROUP_ID_NOT_FOUND
+        await direct.close()
+        await alice.until(lambda: len(alice.owned) == PARTITIONS)
+        assert len(passed(proxy, alice)) == 1
+        await alice.close()
+        joins(anew, topic)
+        await anew.until(lambda: len(anew.owned) == PARTITIONS)
+        group = await seen(kafka, topic, lambda group: group.group_state == "Stable")
+        assert [(member.client_id, member.member_type) for member in group.members] == [("anew", NATIVE)]
+        assert passed(proxy, anew) == []

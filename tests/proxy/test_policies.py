@@ -61,11 +61,17 @@ async def _shared(cluster: Cluster, policy: str) -> None:
             await Client.start("kafka-python", proxy.bootstrap, name="old") as old,
             await Client.start("confluent-kafka", cluster.bootstrap, name="new") as new,
         ):
-            new.subscribe(topic, topic, protocol="consumer")
-            await new.until(lambda: new.owned == every, PATIENCE_SECONDS)
+            comes = {
+                old: partial(old.subscribe, topic, topic, session_timeout_ms=30_000),
+                new: partial(new.subscribe, topic, topic, protocol="consumer"),
+            }
+            # Where brokers admit no classic member, ours is the first of all.
+            first, second = (old, new) if policy == "disabled" else (new, old)
+            comes[first]()
+            await first.until(lambda: first.owned == every, PATIENCE_SECONDS)
             assert await trio.to_thread.run_sync(direct_join, cluster, topic) == POLICIES[policy]
 
-            old.subscribe(topic, topic, session_timeout_ms=30_000)
+            comes[second]()
             await old.until(lambda: len(old.owned) == len(new.owned) == 2, PATIENCE_SECONDS)
             group = await seen(cluster, topic, lambda group: len(group.members) == 2, PATIENCE_SECONDS)
             assert {member.member_type for member in group.members} == {NATIVE}

@@ -23,17 +23,10 @@ CAN_RESUBSCRIBE = ["confluent-kafka", "aiokafka", "java-3.9"]
 
 
 @pytest.fixture(scope="module")
-def kafka() -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     """Clients that still want a deleted topic would make it again, some without a setting not to."""
-    with Cluster.start(overrides={"auto.create.topics.enable": "false"}) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def proxy(kafka: Cluster) -> Iterator[Running]:
-    with Running(kafka.bootstrap) as running:
-        yield running.ready()
-        assert running.disconnects("our_mistake") == 0
+    with Cluster.start(overrides={"auto.create.topics.enable": "false"}) as kafka:
+        yield kafka
 
 
 async def new_topic(kafka: Cluster, count: int = 2, name: str = "") -> str:
@@ -54,9 +47,9 @@ def every(topic: str, count: int) -> set[tuple[str, int]]:
 
 @makes(CAN_RESUBSCRIBE)
 async def test_a_running_client_subscribes_to_other_topics(
-    libraries: list[str], kafka: Cluster, proxy: Running
+    libraries: list[str], cluster: Cluster, proxy: Running
 ) -> None:
-    await each(libraries, partial(subscribes_anew, kafka, proxy))
+    await each(libraries, partial(subscribes_anew, cluster, proxy))
 
 
 async def subscribes_anew(kafka: Cluster, proxy: Running, library: str) -> None:
@@ -79,9 +72,9 @@ async def subscribes_anew(kafka: Cluster, proxy: Running, library: str) -> None:
 
 @makes([*CAN_RESUBSCRIBE, "kafka-python"])
 async def test_topics_grow_go_and_come_back_beneath_a_running_client(
-    libraries: list[str], kafka: Cluster, proxy: Running
+    libraries: list[str], cluster: Cluster, proxy: Running
 ) -> None:
-    await each(libraries, partial(follows_its_topics, kafka, proxy))
+    await each(libraries, partial(follows_its_topics, cluster, proxy))
 
 
 async def follows_its_topics(kafka: Cluster, proxy: Running, library: str) -> None:
@@ -105,13 +98,13 @@ async def follows_its_topics(kafka: Cluster, proxy: Running, library: str) -> No
         await alice.until(lambda: set(alice.values) == wanted)
 
 
-async def test_a_pattern_finds_the_topic_that_is_made_later(kafka: Cluster, proxy: Running) -> None:
+async def test_a_pattern_finds_the_topic_that_is_made_later(cluster: Cluster, proxy: Running) -> None:
     """The client matches it (librdkafka does, for the classic protocol), and says at its next JoinGroup what it found."""
-    topic = await new_topic(kafka)
+    topic = await new_topic(cluster)
     async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice:
         alice.subscribe(f"^{topic}.*", topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
         await alice.until(lambda: alice.owned == every(topic, 2))
-        later = await new_topic(kafka, 2, f"{topic}-later")
+        later = await new_topic(cluster, 2, f"{topic}-later")
         await alice.until(lambda: alice.owned == every(topic, 2) | every(later, 2))
         await alice.produce(later, 10)
         await alice.until(lambda: len(alice.values) >= 10)

@@ -7,6 +7,7 @@ import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -108,37 +109,44 @@ def tcp() -> Iterator[tuple[socket.socket, socket.socket]]:
             yield speaker, source
 
 
-def test_within_a_large_frame_only_a_piece_worth_moving_or_its_end_is_told(
-    pipes: Pipes, tcp: tuple[socket.socket, socket.socket]
-) -> None:
-    speaker, sock = tcp
-    with contextlib.closing(Passage(pipes)) as path, select.epoll() as told:
-        source = Leg(sock, Cause.CLIENT_LOST, pipes)
-        told.register(sock, select.EPOLLIN)
-        left = 4 + WORTH_WAKING_BYTES + 8 + 1
-        for size, is_told in ((4, True), (8, False), (WORTH_WAKING_BYTES - 8, True), (4, False), (5, True)):
-            speaker.sendall(bytes(size))
-            assert bool(told.poll(10 if is_told else 0.05)) is is_told
-            if is_told:
-                left -= source.splice(path.sink, left)
-                path.listener.recv(1_000_000)
-        assert left == 0
-        speaker.sendall(b"?")
-        assert told.poll(10)
+class Tcp(NamedTuple):
+    """A source that is a real connection, for the kernel is told about it; and what the kernel tells."""
+
+    speaker: socket.socket
+    source: Leg
+    path: Passage
+    told: select.epoll
 
 
-def test_after_the_end_of_a_frame_that_was_read_the_next_byte_is_told(
-    pipes: Pipes, tcp: tuple[socket.socket, socket.socket]
-) -> None:
+@pytest.fixture
+def passage(pipes: Pipes, tcp: tuple[socket.socket, socket.socket]) -> Iterator[Tcp]:
     speaker, sock = tcp
     with contextlib.closing(Passage(pipes)) as path, select.epoll() as told:
-        source = Leg(sock, Cause.CLIENT_LOST, pipes)
         told.register(sock, select.EPOLLIN)
-        speaker.sendall(b"beginning")
-        assert told.poll(10)
-        source.splice(path.sink, 9 + 3)
-        speaker.sendall(b"end")
-        assert told.poll(10)
-        assert bytes(source.receive() or b"") == b"end"
-        speaker.sendall(b"?")
-        assert told.poll(10)
+        yield Tcp(speaker, Leg(sock, Cause.CLIENT_LOST, pipes), path, told)
+
+
+def test_within_a_large_frame_only_a_piece_worth_moving_or_its_end_is_told(passage: Tcp) -> None:
+    speaker, source, path, told = passage
+    left = 4 + WORTH_WAKING_BYTES + 8 + 1
+    for size, is_told in ((4, True), (8, False), (WORTH_WAKING_BYTES - 8, True), (4, False), (5, True)):
+        speaker.sendall(bytes(size))
+        assert bool(told.poll(10 if is_told else 0.05)) is is_told
+        if is_told:
+            left -= source.splice(path.sink, left)
+            path.listener.recv(1_000_000)
+    assert left == 0
+    speaker.sendall(b"?")
+    assert told.poll(10)
+
+
+def test_after_the_end_of_a_frame_that_was_read_the_next_byte_is_told(passage: Tcp) -> None:
+    speaker, source, path, told = passage
+    speaker.sendall(b"beginning")
+    assert told.poll(10)
+    source.splice(path.sink, 9 + 3)
+    speaker.sendall(b"end")
+    assert told.poll(10)
+    assert bytes(source.receive() or b"") == b"end"
+    speaker.sendall(b"?")
+    assert told.poll(10)

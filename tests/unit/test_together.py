@@ -13,11 +13,11 @@ from kafka_protocol import messages as m
 from proxy.groups import native
 from proxy.groups.clock import Clock
 from proxy.groups.together import Together
+from tests.unit.observing import changed
 from translation import events as ev
 from translation.member import Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
-from translation.transition import Transition
 
 GROUP = "group"
 HERE, THERE = "/10.0.0.1", "/10.0.0.2"
@@ -68,22 +68,7 @@ class Host:
         self.members[GROUP, name] = silent
 
     def is_told(self, name: str) -> None:
-        told = Transition(
-            group_id=GROUP,
-            member_id=name,
-            instance_id=None,
-            client_id=name,
-            at=self.clock.now_ms,
-            cause="SyncRequested",
-            phase_before=Phase.COMPLETING_REBALANCE,
-            phase=Phase.STABLE,
-            standing_before=Standing.STABLE,
-            standing=Standing.STABLE,
-            epoch_before=2,
-            epoch=2,
-            generation_before=2,
-            generation=2,
-        )
+        told = changed(0, group_id=GROUP, member_id=name, phase_before=Phase.COMPLETING_REBALANCE).transition
         self.together.changed(told, self.members[GROUP, name])
 
     def described(self, **hosts: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 
 import translation.events as ev
@@ -306,6 +307,23 @@ def test_what_fails_at_rest_is_traced_alone() -> None:
         "UNKNOWN_MEMBER_ID",
         "UNKNOWN_MEMBER_ID",
     ]
+
+
+@pytest.mark.parametrize("brings", ["nothing", "an epoch"])
+def test_at_rest_a_heartbeat_is_traced_if_it_took_long(brings: str) -> None:
+    """The pipeline blames the coordinator for it."""
+    beat = GroupHeartbeat(group_id="g", member_id="a", member_epoch=6)
+    answer = GroupHeartbeatAnswer(member_epoch=6 if brings == "nothing" else 7)
+    news = [] if brings == "nothing" else [moved("a", 6_000_000_020, REST, REST, epoch=7)]
+    traced = observed(
+        moved("a", 5, (Phase.ABSENT, Standing.ABSENT), REST),
+        HeartbeatSent(serial=1, at_ns=10, heartbeat=beat),
+        HeartbeatAnswered(serial=1, at_ns=6_000_000_010, answer=answer),
+        *news,
+        HeartbeatSent(serial=2, at_ns=7_000_000_000, heartbeat=beat),
+        HeartbeatAnswered(serial=2, at_ns=7_000_000_010, answer=GroupHeartbeatAnswer(member_epoch=6)),
+    )
+    assert tree(traced.spans) == ["transition", "ConsumerGroupHeartbeat", *["transition" for _ in news]]
 
 
 def test_a_quiet_heartbeat_is_not_blamed_for_what_comes_after_it() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import ReadableSpan
 
+from proxy.tracing.rebalance_trace import SLOW_NS
 from tests.proxy.traces.telling import walked
 from translation.states import Phase, Standing
 
@@ -21,6 +22,12 @@ def by_trace(spans: tuple[ReadableSpan, ...]) -> list[dict[int, ReadableSpan]]:
         assert span.context is not None
         traces[span.context.trace_id][span.context.span_id] = span
     return list(traces.values())
+
+
+def lasted(span: ReadableSpan) -> int:
+    assert span.start_time is not None
+    assert span.end_time is not None
+    return span.end_time - span.start_time
 
 
 @settings(max_examples=150, deadline=None)
@@ -55,10 +62,11 @@ def test_every_transition_is_a_span_and_every_way_from_rest_to_rest_a_rebalance(
 
 @settings(max_examples=50, deadline=None)
 @given(SEEDS)
-def test_a_heartbeat_that_finds_its_member_at_rest_is_traced_only_for_news_or_failure(seed: int) -> None:
+def test_a_heartbeat_that_finds_its_member_at_rest_is_traced_only_for_news_failure_or_slowness(seed: int) -> None:
     _, traced = walked(seed)
     for trace in by_trace(tuple(traced.spans)):
         names = {span.name for span in trace.values()}
         if "rebalance" not in names and "ConsumerGroupHeartbeat" in names:
             failed = any("error.type" in span.attributes for span in trace.values())
-            assert failed or "transition" in names
+            slow = any(lasted(span) > SLOW_NS for span in trace.values())
+            assert failed or slow or "transition" in names

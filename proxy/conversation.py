@@ -69,6 +69,9 @@ class Desk(Protocol):
     def needed(self) -> bool:
         """A member speaks to its coordinator on this connection: it must outlive its client's socket."""
 
+    def left(self) -> None:
+        """The client has gone, and the connection outlives its socket."""
+
     def closed(self) -> None: ...
 
 

@@ -324,7 +324,8 @@ class Link:
         """The client has gone, a member stays: true if so."""
         if self._lingering:
             return True
-        if not self._connected or self._broker is None or self._broker.ended or not self._needed():
+        desk = self.conversation.desk
+        if not self._connected or self._broker is None or self._broker.ended or desk is None or not desk.needed():
             return False
         if self.conversation.request_left:
             # The broker waits for the rest of a request: it can be asked nothing else any more.
@@ -334,6 +335,7 @@ class Link:
         self._client.watched = 0
         self._client.abandon()
         self._arm()
+        desk.left()
         return True
 
     def release(self) -> None:

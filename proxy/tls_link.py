@@ -90,6 +90,7 @@ class TlsLink:
         if not self._lingering and not self._broker_ended and desk is not None and desk.needed():
             self._lingering = True
             # Not closed before the end: a pump may be waiting in it, and is cancelled with us.
+            desk.left()
         return self._lingering and not self._broker_ended
 
     def release(self) -> None:

@@ -77,6 +77,7 @@ class Proxy:
         self._serial += 1
         number = self._serial
         connection.expect(number, reply)
+        connection.on_closed = lambda: self._closed(connection)
         self._waiting[number] = connection
         if offsets is not None:
             self._commits[number] = CommitToSend(key, offsets)
@@ -101,6 +102,12 @@ class Proxy:
         member = self.members.get(holder) if holder else None
         if holder and member and member.held:
             self.feed(holder, ev.HoldInterrupted(request=member.held.request))
+
+    def _closed(self, connection: Connection) -> None:
+        parked = [(key, request) for key, it in self.members.items() if it.parked for request in it.parked.requests]
+        for key, request in parked:
+            if self._waiting[request] is connection:
+                self.feed(key, ev.JoinAbandoned(request=request))
 
     def _route(self, key: Key, event: ev.ClientEvent) -> None:
         group_id, member_id = key
@@ -147,6 +154,9 @@ class Proxy:
                 self._step(key, self._absent(key[0]), adopted)
         for event in requests:
             self._step(key, self.members.get(key) or self._absent(key[0]), event)
+            waiting = self._waiting.get(event.request)
+            if waiting is not None and not waiting.open:
+                self.feed(key, ev.JoinAbandoned(request=event.request))
         return None
 
     def _refuse(self, requests: list[ev.ClientEvent]) -> None:

@@ -49,6 +49,7 @@ class Connection:
         self.holder: tuple[str, str] | None = None
         self._clock, self._chance, self._delay = clock, chance, weather.client_delay_ms
         self._on_cut = on_cut
+        self.on_closed: Act = lambda: None
         self._up_at = self._down_at = 0
         self._slots: deque[_Slot] = deque()
         self._by_number: dict[int, _Slot] = {}
@@ -70,12 +71,14 @@ class Connection:
     def cut(self) -> None:
         """Both ends notice; what was under way is lost."""
         if self.open:
-            self.open = False
             self._clock.after(1, self._on_cut)
+            self.hang_up()
 
     def hang_up(self) -> None:
-        """The client's own doing: it does not hear of it."""
-        self.open = False
+        """The client's own doing: it does not hear of it, but the proxy does."""
+        if self.open:
+            self.open = False
+            self._clock.after(1, self.on_closed)
 
     def _deliver(self, slot: _Slot) -> None:
         self._down_at = max(self._down_at, self._clock.now + self._chance.randint(*self._delay))

@@ -82,6 +82,12 @@ class CommitRequested(Event, frozen=True, kw_only=True):
     partitions: tuple[tuple[str, int], ...] | None = None
 
 
+class JoinAbandoned(Event, frozen=True, kw_only=True):
+    """The connection on which this JoinGroup waits has closed: nobody will hear its answer."""
+
+    request: int
+
+
 class HoldInterrupted(Event, frozen=True, kw_only=True):
     """Another request arrived on the connection whose Heartbeat (this request) is held: answers keep their order."""
 
@@ -235,7 +241,8 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
 ClientEvent = JoinRequested | SyncRequested | HeartbeatRequested | LeaveRequested | CommitRequested
 
 WorldEvent = (
-    HoldInterrupted
+    JoinAbandoned
+    | HoldInterrupted
     | HoldHurt
     | CoordinatorAnswered
     | CoordinatorLost

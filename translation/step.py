@@ -14,6 +14,7 @@ from translation.beating import hold_hurt, hold_interrupted
 from translation.committing import commit_answered, commit_lost
 from translation.deadlines import attend
 from translation.departing import taken_over, vanish
+from translation.joining import join_abandoned
 from translation.learning import (
     assignor_agreed,
     beat_wanted,
@@ -55,6 +56,8 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
             commit_answered(turn, event)
         case ev.CommitLost():
             commit_lost(turn, event)
+        case ev.JoinAbandoned():
+            join_abandoned(turn, event)
         case ev.HoldInterrupted():
             hold_interrupted(turn, event)
         case ev.HoldHurt():

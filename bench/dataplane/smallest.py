@@ -25,9 +25,10 @@ _buffer = memoryview(bytearray(BUFFER_BYTES))
 class Way:
     """From one socket to the other: small pieces by way of this process, large ones by way of the kernel's pipe."""
 
-    def __init__(self, source: socket.socket, sink: socket.socket, pipe: tuple[int, int]) -> None:
+    def __init__(self, source: socket.socket, sink: socket.socket) -> None:
         self.source, self.sink = source, sink
-        self._out, self._in = pipe
+        # Its own: what a connection that ends leaves in there is nobody else's.
+        self._pipe: tuple[int, int] | None = None
         self._large = False
 
     def move(self) -> bool:
@@ -42,16 +43,27 @@ class Way:
         return size
 
     def _splice(self) -> int:
-        size = left = os.splice(self.source.fileno(), self._in, PIPE_BYTES)
+        self._pipe = self._pipe or _new_pipe()
+        read_end, write_end = self._pipe
+        size = left = os.splice(self.source.fileno(), write_end, PIPE_BYTES)
         while left:
-            left -= os.splice(self._out, self.sink.fileno(), left)
+            left -= os.splice(read_end, self.sink.fileno(), left)
         return size
+
+    def close(self) -> None:
+        self.source.close()
+        for descriptor in self._pipe or ():
+            os.close(descriptor)
+
+
+def _new_pipe() -> tuple[int, int]:
+    pipe = os.pipe()
+    fcntl.fcntl(pipe[1], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return pipe
 
 
 def forward(door: socket.socket, upstream: tuple[str, int]) -> None:
     ways: dict[int, Way] = {}
-    pipe = os.pipe()
-    fcntl.fcntl(pipe[1], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     epoll = select.epoll()
     epoll.register(door, select.EPOLLIN)
     while True:
@@ -61,13 +73,11 @@ def forward(door: socket.socket, upstream: tuple[str, int]) -> None:
                 broker = socket.create_connection(upstream)
                 for source, sink in ((client, broker), (broker, client)):
                     source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    ways[source.fileno()] = Way(source, sink, pipe)
+                    ways[source.fileno()] = Way(source, sink)
                     epoll.register(source, select.EPOLLIN)
             elif descriptor in ways and not _moves(ways[descriptor]):
-                way = ways[descriptor]
-                for sock in (way.source, way.sink):
-                    del ways[sock.fileno()]
-                    sock.close()
+                for each in (descriptor, ways[descriptor].sink.fileno()):
+                    ways.pop(each).close()
 
 
 def _moves(way: Way) -> bool:

@@ -39,6 +39,7 @@ class Taker(Protocol):
 
     def taken(self, line: Line, frame: bytes) -> None: ...
     def interrupted(self, line: Line) -> None: ...
+    def left(self, line: Line) -> None: ...
     def closed(self, line: Line) -> None: ...
 
 
@@ -46,6 +47,8 @@ class Line:
     def __init__(self, connection: Connection, taker: Taker, software: tuple[str, str] = ("", "")) -> None:
         self.connection = connection
         self.open = True
+        # Nobody is at the client's end any more; what speaks to the broker may still be there.
+        self.client_left = False
         self.client = Client(address=connection.client, software=software[0], software_version=software[1])
         self.versions: Versions = {}
         # The members that speak to their coordinator here.
@@ -75,7 +78,12 @@ class Line:
         """Who went to speak elsewhere still hears what it asked here: else it would take its coordinator for lost."""
         return bool(self.members) or (self._left_for_another and self._asked > 0)
 
+    def left(self) -> None:
+        self.client_left = True
+        self._taker.left(self)
+
     def closed(self) -> None:
+        self.left()
         self.open = False
         self._taker.closed(self)
 

@@ -77,8 +77,13 @@ class Requests:
     def interrupted(self, line: Line) -> None:
         self.holds.interrupted(line)
 
+    def left(self, line: Line) -> None:
+        """What the client waited for is answered to nobody. It may be waiting elsewhere."""
+        if line.number is not None:
+            for key in list(line.members):
+                self._host.feed(key, ev.JoinAbandoned(request=line.number))
+
     def closed(self, line: Line) -> None:
-        """What it waited for is answered to nobody."""
         self._host.line_closed(line)
 
     # ------------------------------------------------------------------------------------------------ on its way there
@@ -149,8 +154,10 @@ class Requests:
 
     def speak(self, number: int, key: Key) -> None:
         """The request, as an event, to this member or to an absent one."""
-        own = self.request_of(number).key in MEMBERS_OWN
-        self._host.feed(key, self.event_of(number, key), self.line_of(number) if own else None)
+        request, line = self.request_of(number), self.line_of(number)
+        self._host.feed(key, self.event_of(number, key), line if request.key in MEMBERS_OWN else None)
+        if line.client_left:
+            self._host.feed(key, ev.JoinAbandoned(request=number))
 
     def event_of(self, number: int, key: Key) -> ev.ClientEvent:
         request = self.request_of(number)

@@ -14,9 +14,13 @@ def ask(address: tuple[str, int], key: int, version: int, message: Any, seconds:
         return exchange(sock, key, version, message)
 
 
-def exchange(sock: socket.socket, key: int, version: int, message: Any, client_id: str = "tests") -> Any:
+def send(sock: socket.socket, key: int, version: int, message: Any, client_id: str = "tests") -> None:
     frame = encode_request(key, version, 1, client_id, message)
     sock.sendall(pack(">i", len(frame)) + frame)
+
+
+def exchange(sock: socket.socket, key: int, version: int, message: Any, client_id: str = "tests") -> Any:
+    send(sock, key, version, message, client_id)
     return decode_response(key, version, read_frame(sock))[1]
 
 

@@ -77,6 +77,12 @@ JOINING = (
         "(join.request,) if member.parked",
         "every JoinGroup of a parked client is answered",
     ),
+    Mutant(
+        "joining.py",
+        "    turn.becomes(parked=None, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)\n    if not",
+        "    if not",
+        "who is gone while its JoinGroup waits may be at another proxy",
+    ),
 )
 
 SYNCING = (

@@ -15,6 +15,7 @@ from kafka_protocol import decode
 from kafka_protocol import messages as m
 from tests.kafka import Cluster
 from tests.kafka.admin import until
+from tests.kafka.wire import send
 from tests.proxy.by_hand import DESCRIBE_GROUPS, JOIN_GROUP, LEAVE_GROUP, LIST_GROUPS, REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import describe
@@ -176,6 +177,20 @@ def test_a_silent_member_is_gone_after_its_own_session(
     until(lambda: not describe(cluster, topic).members, "the member is gone")
     # The coordinator's own session would have taken 45 s.
     assert 5.9 < time.monotonic() - began < 30
+
+
+def test_a_newcomer_that_hangs_up_before_it_has_heard_its_id_is_gone_at_once(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """Nobody could come back under that id. All that could end a membership otherwise outlasts the test."""
+    one, two = member(), member()
+    for each in (one, two):
+        each.session_timeout_ms = each.rebalance_timeout_ms = 300_000
+    one.joins()
+    send(two.sock, JOIN_GROUP, 3, two.join_request(), two.client_id)
+    until(lambda: len(describe(cluster, topic).members) == 2, "it waits for partitions of the first")
+    two.sock.close()
+    until(lambda: len(describe(cluster, topic).members) == 1, "the newcomer is gone")
 
 
 def test_wrong_words_get_the_codes_a_classic_broker_gives(

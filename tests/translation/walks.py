@@ -171,6 +171,7 @@ class Walker:
                 [ev.InstanceTaken(), ev.SeenElsewhere(), ev.ProxyStopping(), ev.ProxyStopping(leaving=True)]
             )
         held = member.held.request if member.held else 0
+        parked = chance.choice(member.parked.requests) if member.parked else 0
         assigned = [tp.partition for tp in member.assigned]
         return chance.choice(
             [
@@ -184,6 +185,7 @@ class Walker:
                 ev.BeatWanted(),
                 ev.HandOverPlanned(at=self.now + chance.choice([-100, 100])),
                 ev.HoldInterrupted(request=held),
+                ev.JoinAbandoned(request=parked),
                 ev.RegisteredMemberFound(member_id=chance.choice([None, "old"])),
                 ev.TopicsAllowed(names=chance.choice([("apples",), ()])),
             ]

@@ -39,6 +39,8 @@ class Desk:
     def needed(self) -> bool:
         return False
 
+    def left(self) -> None: ...
+
     def closed(self) -> None: ...
 
 

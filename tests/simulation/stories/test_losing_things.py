@@ -130,6 +130,26 @@ def test_a_proxy_does_not_let_go_of_what_its_client_went_to_be_told_elsewhere() 
     assert len(bob.who.partitions) == 2
 
 
+def test_nobody_joins_in_the_name_of_a_client_that_went_to_join_elsewhere() -> None:
+    """Whoever joins says that it holds nothing. The proxy that she left never heard an answer, and would say it again."""
+    story = Story(foo=4)
+    story.another_proxy("second")
+    alice = ByHand(story, "alice")
+    assert alice.joins().error_code == Error.MEMBER_ID_REQUIRED
+    alice.asks_to_join()
+    story.passes(3)
+    story.world.upstream_is_cut(4_000)
+    story.passes(3_900)
+    alice.moves_to("second")
+    story.passes(100)
+    alice.enters().owns(0, 1, 2, 3)
+    story.native("nina").joins()
+    story.passes(6_000)
+    alice.owns(0, 1, 2, 3)
+    alice.goes_along()
+    assert len(alice.partitions) == 2
+
+
 def test_what_the_coordinator_said_to_the_proxy_that_its_client_has_left_is_heard_in_the_end() -> None:
     """It says an assignment once, to whoever asks. Back before it was missed, the client has told nobody that it was away."""
     story = Story(foo=4)

@@ -11,8 +11,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, at_home, life
-from pipeline.ownership import GRANTED, TOLD
+from pipeline.life import IN_ORDER, MEMBER, life
+from pipeline.ownership import TOLD, changes
 from pipeline.sweep import PARTITION, holders, overlaps
 
 COLUMNS = {
@@ -34,23 +34,25 @@ LOST_REVOCATION_NS = 60 * SECOND
 FLAPS, FLAPPING_WITHIN_NS = 4, 300 * SECOND
 # The broker's default session timeout is 45 s, its heartbeats 5 s apart: an answer that takes longer than this is late.
 LATE_HEARTBEAT_NS = 5 * SECOND
+# What only rises in a member's life.
+RISE = ("epoch", "generation")
 # NTP slews; a wall clock that is set jumps.
 CLOCK_STEP_NS = SECOND // 10
 # A leave and the join that replaces it: less is how rebalances are.
 UNOWNED_NS = 10 * SECOND
 
 
-def audits(transitions: DataFrame, requests: DataFrame, phases: DataFrame, ownership: DataFrame) -> DataFrame:
+def audits(
+    transitions: DataFrame, home: DataFrame, requests: DataFrame, phases: DataFrame, ownership: DataFrame
+) -> DataFrame:
     told = ownership.where(f.col("view") == TOLD)
     stretches = holders(told, *PARTITION)
     end_ns = transitions.agg(f.max("at_ns").alias("end_ns"))
-    home = transitions.transform(at_home)
     found = [
         _double_ownership(told, stretches),
         _unowned(stretches),
-        _lost_revocations(ownership, end_ns),
-        _backwards(home, "epoch"),
-        _backwards(home, "generation"),
+        _lost_revocations(home, end_ns),
+        _backwards(home),
         _never_told(home),
         _commits_by_non_owners(home, requests),
         _stuck(phases, end_ns),
@@ -62,7 +64,7 @@ def audits(transitions: DataFrame, requests: DataFrame, phases: DataFrame, owner
     return reduce(DataFrame.unionByName, found)
 
 
-def _finding(rows: DataFrame, audit: str, severity: str, **values: Column) -> DataFrame:
+def _finding(rows: DataFrame, audit: str | Column, severity: str, **values: Column) -> DataFrame:
     said = {"audit": f.lit(audit), "severity": f.lit(severity), **values}
     have = set(rows.columns)
 
@@ -85,37 +87,29 @@ def _unowned(stretches: DataFrame) -> DataFrame:
     )
 
 
-def _lost_revocations(ownership: DataFrame, end_ns: DataFrame) -> DataFrame:
-    """The client holds what upstream has taken from the member: told 1, granted 0, for too long."""
-    weight = f.when(f.col("view") == TOLD, f.lit(1)).otherwise(f.lit(2))
-    both = ownership.where(f.col("view").isin(TOLD, GRANTED)).withColumn("weight", weight)
-    ends = f.array(
-        f.struct(f.col("from_ns").alias("at_ns"), f.col("weight").alias("delta")),
-        f.struct(f.col("to_ns").alias("at_ns"), (-f.col("weight")).alias("delta")),
-    )
-    keys = ("group_id", "member_id", "partition")
-    in_order = Window.partitionBy(*keys).orderBy("at_ns")
-    events = (
-        both.select(*keys, f.inline(ends))
-        .where("at_ns IS NOT NULL")
-        .groupBy(*keys, "at_ns")
-        .agg(f.sum("delta").alias("delta"))
-    )
-    state = events.withColumn("state", f.sum("delta").over(in_order)).withColumn(
-        "to_ns", f.lead("at_ns").over(in_order)
-    )
-    lost = state.where("state = 1").crossJoin(f.broadcast(end_ns))
-    lost = lost.where(f"coalesce(to_ns, end_ns) - at_ns > {LOST_REVOCATION_NS}").withColumnRenamed("at_ns", "from_ns")
+def _lost_revocations(home: DataFrame, end_ns: DataFrame) -> DataFrame:
+    """The client holds what upstream has taken from the member, for too long."""
+    moves = changes(home.withColumn("excess", f.array_except("owned", "assigned")), {TOLD: "excess"})
+    of_partition = Window.partitionBy(*MEMBER, "partition").orderBy("at_ns", "takes")
+    held = moves.withColumn("to_ns", f.lead("at_ns").over(of_partition)).where("takes").crossJoin(f.broadcast(end_ns))
+    lost = held.where(f"coalesce(to_ns, end_ns) - at_ns > {LOST_REVOCATION_NS}").withColumnRenamed("at_ns", "from_ns")
     return _finding(lost, "lost revocation", "broken")
 
 
-def _backwards(home: DataFrame, what: str) -> DataFrame:
+def _backwards(home: DataFrame) -> DataFrame:
     """Within one life: who joins anew starts again at 0, and has no generation before it is told one."""
-    was = f.lag(what).over(life())
-    rows = home.withColumn("was", was).where(f"was > {what} AND {what} > 0 AND phase_before <> 'absent'")
-    return _finding(
-        rows, f"{what} backwards", "broken", from_ns=f.col("at_ns"), detail=f.concat("was", f.lit(" -> "), what)
-    )
+    before = {f"{what}_was": f.lag(what).over(life()) for what in RISE}
+    rows = home.withColumns(before).where("phase_before <> 'absent'")
+    fell = [
+        f.when(
+            (f.col(f"{what}_was") > f.col(what)) & (f.col(what) > 0),
+            f.struct(f.lit(what).alias("what"), f.col(f"{what}_was").alias("was"), f.col(what).alias("now")),
+        )
+        for what in RISE
+    ]
+    found = rows.select(*MEMBER, f.col("at_ns").alias("from_ns"), f.inline(f.array_compact(f.array(*fell))))
+    said = f.concat("was", f.lit(" -> "), "now")
+    return _finding(found, f.concat("what", f.lit(" backwards")), "broken", detail=said)
 
 
 def _never_told(home: DataFrame) -> DataFrame:
@@ -199,9 +193,12 @@ def _ended_sessions(home: DataFrame) -> DataFrame:
 def _clock_steps(transitions: DataFrame) -> DataFrame:
     """A proxy has two clocks: the wall's, and one that only goes forward (`at`). Where their distance changes, somebody
     has set the wall clock, and times before and after cannot be compared."""
-    in_order = Window.partitionBy("proxy").orderBy("at", "span_id")
     distance = f.col("at_ns") - f.col("at") * 1_000_000
-    steps = transitions.withColumn("distance", distance).withColumn(
+    ranges = transitions.groupBy("proxy").agg((f.max(distance) - f.min(distance)).alias("range"))
+    suspects = ranges.where(f"range > {CLOCK_STEP_NS}").select(f.col("proxy").alias("suspect"))
+    clocks = transitions.join(f.broadcast(suspects), f.col("proxy").eqNullSafe(f.col("suspect")), "left_semi")
+    in_order = Window.partitionBy("proxy").orderBy("at", "span_id")
+    steps = clocks.withColumn("distance", distance).withColumn(
         "step", f.col("distance") - f.lag("distance").over(in_order)
     )
     rows = steps.where(f"abs(step) > {CLOCK_STEP_NS}")

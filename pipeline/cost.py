@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline import replay
-from pipeline.life import MEMBER, at_home, life
+from pipeline.life import MEMBER, life
 from pipeline.ownership import TOLD
 from pipeline.sweep import PARTITION, holders
 
@@ -32,8 +32,8 @@ REPLAYED = {
 }
 
 
-def cost(transitions: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
-    moves = _moves(transitions)
+def cost(home: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
+    moves = _moves(home)
     deploys = _deploys(moves)
     played = elsewhere(moves, _last(deploys), ownership)
     return _felt(deploys, rebalances, ownership).join(played, ["group_id", "deploy"], "left").drop("deploy")
@@ -61,9 +61,8 @@ def _cycles(rebalances: DataFrame) -> DataFrame:
     )
 
 
-def _moves(transitions: DataFrame) -> DataFrame:
+def _moves(home: DataFrame) -> DataFrame:
     """Who comes and goes, in which deploy of its group. Deploy 0: was there when the traces begin."""
-    home = transitions.transform(at_home)
     order = Window.partitionBy("group_id").orderBy("at_ns", "span_id")
     gap = f.col("at_ns") - f.lag("at_ns").over(order)
     starts = (f.coalesce(gap, f.lit(CALM_NS + 1)) > CALM_NS).cast("int")

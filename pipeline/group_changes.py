@@ -9,12 +9,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from pipeline.life import at_home
 
-
-def group_changes(transitions: DataFrame, rebalances: DataFrame) -> DataFrame:
+def group_changes(home: DataFrame, rebalances: DataFrame) -> DataFrame:
     return (
-        _reached(transitions)
+        _reached(home)
         .join(_felt(rebalances), ["group_id", "epoch"], "left")
         .select(
             "group_id",
@@ -31,9 +29,9 @@ def group_changes(transitions: DataFrame, rebalances: DataFrame) -> DataFrame:
     )
 
 
-def _reached(transitions: DataFrame) -> DataFrame:
+def _reached(home: DataFrame) -> DataFrame:
     """When the first and the last member of the proxies came to each epoch."""
-    came = transitions.transform(at_home).where("epoch > 0 AND phase <> 'absent'")
+    came = home.where("epoch > 0 AND phase <> 'absent'")
     first = came.groupBy("group_id", "epoch", "member_id").agg(f.min("at_ns").alias("at_ns"))
     return first.groupBy("group_id", "epoch").agg(
         f.min("at_ns").alias("from_ns"), f.max("at_ns").alias("to_ns"), f.count("*").alias("members")

@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipeline import spans
 from pipeline.compressed import lines_of
-from pipeline.tables import MADE
+from pipeline.life import at_home
+from pipeline.tables import FACTS, HOME, MADE
 
 Say = Callable[[str], None]
 # Readers pass over names that begin so.
@@ -60,10 +61,13 @@ def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> None:
 
 def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     """All other tables, from those that are there."""
-    tables = {name: table(spark, out, name) for name in ("transitions", "requests")}
+    tables = {name: table(spark, out, name) for name in FACTS}
+    # What is kept keeps its order: members side by side, each life in order, so that no table has to shuffle or sort again.
+    home = tables[HOME] = tables["transitions"].transform(at_home).persist()
     for name, made in MADE.items():
         write(spark, made(tables), out, name, say)
         tables[name] = table(spark, out, name)
+    home.unpersist()
     sweep(out)
 
 

@@ -6,33 +6,35 @@ What was gained and lost is computed here from consecutive lists, never taken fr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import MEMBER, at_home, life
+from pipeline.life import MEMBER, life
 
 TOLD, GRANTED = "told", "granted"
 COLUMNS = ("group_id", "view", "partition", "member_id", "client_id", "proxy", "from_ns", "to_ns", "epoch", "ended_by")
 LISTS = {TOLD: "owned", GRANTED: "assigned"}
 
 
-def ownership(transitions: DataFrame) -> DataFrame:
+def ownership(home: DataFrame) -> DataFrame:
     of_member = Window.partitionBy("group_id", "member_id", "view", "partition").orderBy("at_ns", "takes")
     end = {"to_ns": f.lead("at_ns").over(of_member), "ended_by": f.lead("cause").over(of_member)}
-    holds = changes(transitions).withColumns(end).where("takes")
+    holds = changes(home).withColumns(end).where("takes")
     return holds.withColumn("from_ns", f.col("at_ns")).select(*COLUMNS)
 
 
-def changes(transitions: DataFrame) -> DataFrame:
-    """One row for each partition that a member takes or lets go, in either view."""
+def changes(home: DataFrame, lists: Mapping[str, str] = LISTS) -> DataFrame:
+    """One row for each partition that comes to one of a member's lists, or goes from it. `lists`: view -> column."""
     nothing = f.array().cast("array<string>")
-    before = {f"{name}_was": f.coalesce(f.lag(name).over(life()), nothing) for name in LISTS.values()}
+    before = {f"{name}_was": f.coalesce(f.lag(name).over(life()), nothing) for name in lists.values()}
     moves = [
         _moves(f.array_except(new, old), view, takes)
-        for view, name in LISTS.items()
+        for view, name in lists.items()
         for new, old, takes in ((name, f"{name}_was", True), (f"{name}_was", name, False))
     ]
-    moved = transitions.transform(at_home).withColumns(before).withColumn("moves", f.concat(*moves))
+    moved = home.withColumns(before).withColumn("moves", f.concat(*moves))
     beside = (*MEMBER, "client_id", "proxy", "at_ns", "epoch", "cause")
     return moved.where(f.size("moves") > 0).select(*beside, f.inline("moves"))
 

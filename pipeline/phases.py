@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, at_home
+from pipeline.life import life
 
 COLUMNS = (
     "group_id",
@@ -26,10 +26,9 @@ COLUMNS = (
 )
 
 
-def member_phases(transitions: DataFrame) -> DataFrame:
+def member_phases(home: DataFrame) -> DataFrame:
     """One row for each stay. A member that is absent on both sides is nobody, and has no row."""
     moved = "phase <> phase_before OR standing <> standing_before"
-    life = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER)
-    stays = transitions.transform(at_home).where(moved).withColumn("to_ns", f.lead("at_ns").over(life))
+    stays = home.where(moved).withColumn("to_ns", f.lead("at_ns").over(life()))
     named = stays.withColumn("from_ns", f.col("at_ns"))
     return named.where("NOT (phase = 'absent' AND standing = 'absent')").select(*COLUMNS)

@@ -9,16 +9,16 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import MEMBER, arrives, at_home, life, so_far
+from pipeline.life import IN_ORDER, MEMBER, arrives, life, so_far
 
 IN_CYCLE = ("prepare-rebalance", "completing-rebalance")
 
 
-def rebalances(transitions: DataFrame) -> DataFrame:
-    rows = transitions.transform(at_home).withColumns(_place())
+def rebalances(home: DataFrame) -> DataFrame:
+    rows = home.withColumns(_place())
     cycles = rows.withColumn("cycle", f.sum(f.col("begins").cast("int")).over(so_far())).where("begins OR inside")
     cycle = Window.partitionBy(*MEMBER, "cycle")
-    told = f.last("owned").over(cycle.orderBy("at_ns", "at", "span_id").rowsBetween(0, Window.unboundedFollowing))
+    told = f.last("owned").over(cycle.orderBy(*IN_ORDER).rowsBetween(0, Window.unboundedFollowing))
     held = f.size(f.array_except("told", "owned")) * f.when(f.col("still"), f.col("next_ns") - f.col("at_ns"))
     return cycles.withColumn("told", told).withColumn("idle_ns", held).transform(_one_row_each)
 
@@ -37,30 +37,31 @@ def _place() -> dict[str, Column]:
 
 
 def _one_row_each(rows: DataFrame) -> DataFrame:
-    def first(name: str) -> Column:
-        return f.min_by(name, f.struct("at_ns", "at", "span_id"))
-
-    def last(name: str) -> Column:
-        return f.max_by(name, f.struct("at_ns", "at", "span_id"))
-
+    order = f.struct(*IN_ORDER)
     cycles = rows.groupBy(*MEMBER, "cycle").agg(
-        last("client_id").alias("client_id"),
-        first("proxy").alias("proxy"),
-        first("cause").alias("cause"),
-        first("is_newcomer").alias("is_newcomer"),
-        f.coalesce(first("had"), f.array().cast("array<string>")).alias("had"),
-        last("owned").alias("has"),
-        last("phase").alias("ended_in"),
-        last("cause").alias("ended_by"),
-        last("epoch").alias("epoch"),
-        last("generation").alias("generation"),
-        f.min("at_ns").alias("from_ns"),
-        f.max("at_ns").alias("last_ns"),
+        # Whole rows: to find the first and the last once is cheaper than for each column.
+        f.min_by(f.struct("at_ns", "proxy", "cause", "is_newcomer", "had"), order).alias("first"),
+        f.max_by(f.struct("at_ns", "client_id", "owned", "phase", "cause", "epoch", "generation"), order).alias("last"),
         f.coalesce(f.sum("idle_ns"), f.lit(0)).alias("idle_partition_ns"),
         f.max_by("reason", "at_ns").alias("reason"),
     )
+    named = {
+        "client_id": "last.client_id",
+        "proxy": "first.proxy",
+        "cause": "first.cause",
+        "is_newcomer": "first.is_newcomer",
+        "has": "last.owned",
+        "ended_in": "last.phase",
+        "ended_by": "last.cause",
+        "epoch": "last.epoch",
+        "generation": "last.generation",
+        "from_ns": "first.at_ns",
+        "last_ns": "last.at_ns",
+    }
+    nothing = f.array().cast("array<string>")
+    rows = cycles.withColumns({name: f.col(value) for name, value in named.items()})
     over = ~f.col("ended_in").isin(*IN_CYCLE)
-    return cycles.select(
+    return rows.withColumn("had", f.coalesce("first.had", nothing)).select(
         *MEMBER,
         "client_id",
         "proxy",

@@ -2,7 +2,7 @@
 
 Each micro-batch overwrites a folder of its own (`transitions/batch=7`), so one that is done again after a crash replaces
 what it had written, and no reader needs to know of Spark's bookkeeping. The checkpoint lives inside the output folder:
-neither can be lost without the other. Spans that came twice, in batches far apart, are counted once when tables are read
+neither can be lost without the other. Spans that came twice, in one batch or in two, are counted once when tables are read
 (jobs.table), so nothing is forgotten on a watermark and nothing is dropped by one.
 
 All other tables are made anew from these facts, by the code that batch uses: now and then while the stream runs, and
@@ -124,8 +124,8 @@ def _into(out: str) -> live.Take:
         rows = batch.persist()
         facts = {
             "rejects": spans.rejects(rows),
-            "transitions": rows.transform(spans.transitions).transform(spans.once),
-            "requests": rows.transform(spans.requests).transform(spans.once),
+            "transitions": spans.transitions(rows),
+            "requests": spans.requests(rows),
         }
         for name, table in facts.items():
             table.write.mode("overwrite").parquet(f"{out}/{name}/{jobs.BATCH}={number}")

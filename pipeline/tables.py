@@ -17,13 +17,15 @@ from pipeline.rebalances import rebalances
 Tables = Mapping[str, DataFrame]
 # Read from the input. All that follow are made of these two.
 FACTS = ("transitions", "requests")
+# The transitions as nearly all tables look at them (`at_home`): kept while they are made, and no table itself.
+HOME = "home"
 MADE: dict[str, Callable[[Tables], DataFrame]] = {
-    "member_phases": lambda t: member_phases(t["transitions"]),
-    "ownership": lambda t: ownership(t["transitions"]),
-    "rebalances": lambda t: rebalances(t["transitions"]),
-    "group_changes": lambda t: group_changes(t["transitions"], t["rebalances"]),
-    "audits": lambda t: audits(t["transitions"], t["requests"], t["member_phases"], t["ownership"]),
+    "member_phases": lambda t: member_phases(t[HOME]),
+    "ownership": lambda t: ownership(t[HOME]),
+    "rebalances": lambda t: rebalances(t[HOME]),
+    "group_changes": lambda t: group_changes(t[HOME], t["rebalances"]),
+    "audits": lambda t: audits(t["transitions"], t[HOME], t["requests"], t["member_phases"], t["ownership"]),
     "readiness": lambda t: readiness(t["member_phases"], t["requests"], t["rebalances"]),
-    "cost": lambda t: cost(t["transitions"], t["rebalances"], t["ownership"]),
+    "cost": lambda t: cost(t[HOME], t["rebalances"], t["ownership"]),
 }
 ALL = ("rejects", *FACTS, *MADE)

@@ -104,10 +104,14 @@ class Proxy:
             self.feed(holder, ev.HoldInterrupted(request=member.held.request))
 
     def _closed(self, connection: Connection) -> None:
-        parked = [(key, request) for key, it in self.members.items() if it.parked for request in it.parked.requests]
-        for key, request in parked:
-            if self._waiting[request] is connection:
-                self.feed(key, ev.JoinAbandoned(request=request))
+        for key, member in list(self.members.items()):
+            waits = (
+                *(member.parked.requests if member.parked else ()),
+                *((member.held.request,) if member.held else ()),
+            )
+            for request in waits:
+                if self._waiting[request] is connection:
+                    self.feed(key, ev.ClientLeft(request=request))
 
     def _route(self, key: Key, event: ev.ClientEvent) -> None:
         group_id, member_id = key
@@ -156,7 +160,7 @@ class Proxy:
             self._step(key, self.members.get(key) or self._absent(key[0]), event)
             waiting = self._waiting.get(event.request)
             if waiting is not None and not waiting.open:
-                self.feed(key, ev.JoinAbandoned(request=event.request))
+                self.feed(key, ev.ClientLeft(request=event.request))
         return None
 
     def _refuse(self, requests: list[ev.ClientEvent]) -> None:

@@ -39,7 +39,8 @@ How to host members (the proxy does it over sockets, the simulation without):
    you do not have are the coordinator's business: forward their part.
 8. Answers keep the order of requests on each connection. When a request comes in on a connection whose Heartbeat is
    held, feed `HoldInterrupted` for that Heartbeat before the request itself.
-9. A closed connection is no event: members live by their sessions. `OurMistake` from `step` closes the connection.
+9. When a client closes a connection on which a request of its waits, feed `ClientLeft` for that request; otherwise a closed
+   connection is no event: members live by their sessions. `OurMistake` from `step` closes the connection.
 10. Give each `Transition` to the group (group.py), and what the group says to the members it names.
 """
 

@@ -22,6 +22,7 @@ from translation.turn import Turn
 from translation.waiting import answer_leaves, refuse_all, refuse_parked
 
 OVER = frozenset({Standing.ABSENT, Standing.FENCED, Standing.FATAL})
+JOINED = frozenset({Standing.STABLE, Standing.RECONCILING, Standing.ACKNOWLEDGING})
 
 
 def coordinator_answered(turn: Turn, event: CoordinatorAnswered) -> None:
@@ -78,9 +79,9 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         assigned=assigned,
         interval_ms=answer.heartbeat_interval_ms,
         voted=sent.server_assignor or before.voted,
-        lost=False,
+        lost=before.lost and sent.owned is None,
         cut=False,
-        standing=_standing_after(before, sent, turn.now),
+        standing=_standing_after(before, sent),
     )
     _let_go_unseen(turn, before, sent)
     _beat_on(turn)
@@ -89,11 +90,11 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     send_waiting(turn)
 
 
-def _standing_after(member: Member, sent: GroupHeartbeat, now: int) -> Standing:
+def _standing_after(member: Member, sent: GroupHeartbeat) -> Standing:
     """What was said may be out of date already: then it must be said again."""
     if not member.is_waited_for:
         return member.standing
-    return Standing.STABLE if restates(member, sent, now) else Standing.ACKNOWLEDGING
+    return Standing.STABLE if restates(member, sent) else Standing.ACKNOWLEDGING
 
 
 def _let_go_unseen(turn: Turn, before: Member, sent: GroupHeartbeat) -> None:
@@ -107,12 +108,12 @@ def _let_go_unseen(turn: Turn, before: Member, sent: GroupHeartbeat) -> None:
     unsaid = taken if sent.owned is None else taken & frozenset(sent.owned)
     if unsaid and member.is_to_sync:
         turn.becomes(owned=member.owned | unsaid)
-    elif unsaid and not member.losses and not member.is_silent(turn.now):
+    elif unsaid and not member.losses:
         turn.becomes(standing=Standing.ACKNOWLEDGING)
 
 
 def _beat_on(turn: Turn) -> None:
-    due_now = turn.member.is_waited_for
+    due_now = turn.member.is_waited_for and turn.is_here
     turn.becomes(heartbeat_at=turn.now if due_now else turn.now + pace_ms(turn.member, turn.now))
 
 
@@ -157,7 +158,7 @@ def _wait_inside(turn: Turn) -> None:
 def _try_later(turn: Turn, told: Refusal) -> None:
     """The member stands. Who waits is told to look for the coordinator, and looks for it through us."""
     member = turn.member
-    turn.becomes(cut=True, heartbeat_at=turn.now + member.rules.retry_ms)
+    turn.becomes(cut=True, heartbeat_at=_retry_at(member, turn.now))
     if member.standing is Standing.LEAVING:
         return _leave_later(turn)
     if member.standing is Standing.JOINING and member.parked and not member.parked.knows_id:
@@ -165,6 +166,13 @@ def _try_later(turn: Turn, told: Refusal) -> None:
         refuse_parked(turn, told.join)
         return depart(turn)
     return refuse_all(turn, told)
+
+
+def _retry_at(member: Member, now: int) -> int:
+    """With all said, which is for when the client speaks. Without, a coordinator that has moved on fences: not before it must
+    be thought that the client is silent."""
+    soon = now + member.rules.retry_ms
+    return max(soon, member.heard_at + member.patience_ms) if member.lost and member.standing in JOINED else soon
 
 
 def _leave_later(turn: Turn) -> None:

@@ -98,6 +98,12 @@ def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:
         answer_held(turn, e.NONE)
 
 
+def hold_abandoned(turn: Turn, request: int) -> None:
+    if turn.member.held and turn.member.held.request == request:
+        answer_held(turn, e.NETWORK_EXCEPTION)
+        turn.becomes(held_ms=0)
+
+
 def release_held(turn: Turn) -> None:
     """No news in time. While the coordinator is out of reach the news is that it must be looked for."""
     held = turn.member.held

@@ -82,8 +82,8 @@ class CommitRequested(Event, frozen=True, kw_only=True):
     partitions: tuple[tuple[str, int], ...] | None = None
 
 
-class JoinAbandoned(Event, frozen=True, kw_only=True):
-    """The connection on which this JoinGroup waits has closed: nobody will hear its answer."""
+class ClientLeft(Event, frozen=True, kw_only=True):
+    """The connection has closed on which this request waits: nobody will hear its answer."""
 
     request: int
 
@@ -241,7 +241,7 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
 ClientEvent = JoinRequested | SyncRequested | HeartbeatRequested | LeaveRequested | CommitRequested
 
 WorldEvent = (
-    JoinAbandoned
+    ClientLeft
     | HoldInterrupted
     | HoldHurt
     | CoordinatorAnswered

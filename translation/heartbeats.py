@@ -7,7 +7,7 @@ import math
 from translation.actions import SendGroupHeartbeat
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeat
 from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Member, Partitions
-from translation.states import Phase, Standing
+from translation.states import Standing
 from translation.turn import Turn
 
 SAY_ALL_MS = 45_000
@@ -23,8 +23,9 @@ def send_when_due(turn: Turn) -> None:
     elif (later := _not_before(member, member.heartbeat_at)) > turn.now:
         turn.becomes(heartbeat_at=later)
     else:
-        heartbeat = next_heartbeat(member, turn.now)
-        turn.becomes(in_flight=heartbeat, heartbeat_at=None, beaten_at=turn.now)
+        is_to_say_all = _is_to_say_all(member, turn.now)
+        heartbeat = next_heartbeat(member, is_to_say_all and turn.is_here)
+        turn.becomes(in_flight=heartbeat, heartbeat_at=None, beaten_at=turn.now, lost=member.lost or is_to_say_all)
         turn.order(SendGroupHeartbeat(heartbeat))
 
 
@@ -52,28 +53,32 @@ def _can_wait(member: Member) -> bool:
     return member.standing in (Standing.STABLE, Standing.RECONCILING) and not member.parked and not member.commits
 
 
-def next_heartbeat(member: Member, now: int) -> GroupHeartbeat:
+def next_heartbeat(member: Member, says_all: bool) -> GroupHeartbeat:
     if member.unseat is not None:
         return _heartbeat(member, member.unseat.member_id, member.unseat.epoch)
     if member.standing is Standing.JOINING:
         return _full(member, JOIN_EPOCH, owned=NOTHING)
-    if member.standing is Standing.ACKNOWLEDGING or (_is_to_say_all(member, now) and not member.is_stranger):
-        return _full(member, member.epoch, held(member, now))
+    if says_all:
+        return _full(member, member.epoch, held(member))
     return _heartbeat(member, member.member_id, member.epoch, _unheard_vote(member))
 
 
 def _is_to_say_all(member: Member, now: int) -> bool:
-    """After a lost answer; and once in a while, for an assignment is told once, to whoever asks. If another proxy still asks
-    for this member, or did until a moment ago, we would never hear of it."""
-    return member.lost or (now // SAY_ALL_MS > member.beaten_at // SAY_ALL_MS and not member.is_silent(now))
+    """To acknowledge; after a lost answer; and once in a while, for an assignment is told once, to whoever asks. If another
+    proxy still asks for this member, or did until a moment ago, we would never hear of it.
+
+    Said while the client is here (`Turn.is_here`), and not before: all that is left out of what it holds is free, and a
+    client that went to another proxy may have been told of it there.
+    """
+    is_time = now // SAY_ALL_MS > member.beaten_at // SAY_ALL_MS
+    return member.standing is Standing.ACKNOWLEDGING or ((member.lost or is_time) and not member.is_stranger)
 
 
-def held(member: Member, now: int) -> Partitions:
-    """What the coordinator is told that the client holds. What a SyncGroup would tell it counts as held, for none waits
-    for the heartbeat in flight; and nothing is let go of in the name of one who is silent."""
-    is_to_join = member.phase is Phase.PREPARE_REBALANCE and not member.is_silent(now)
+def held(member: Member) -> Partitions:
+    """What the coordinator is told that the client holds: what it says in the JoinGroup that waits here. Else what a
+    SyncGroup would tell it counts as held, for none waits for the heartbeat in flight."""
     is_joining = member.parked is not None and member.standing is Standing.ACKNOWLEDGING
-    return member.owned if is_to_join or is_joining else member.owned | member.assigned
+    return member.owned if is_joining else member.owned | member.assigned
 
 
 def _heartbeat(member: Member, member_id: str, epoch: int, vote: str | None = None) -> GroupHeartbeat:
@@ -108,9 +113,9 @@ def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:
     )
 
 
-def restates(member: Member, sent: GroupHeartbeat, now: int) -> bool:
+def restates(member: Member, sent: GroupHeartbeat) -> bool:
     """What was sent is what the member would say today (a JoinGroup may have come while it was in flight)."""
-    return _full(member, sent.member_epoch, held(member, now) if sent.member_epoch > JOIN_EPOCH else NOTHING) == sent
+    return _full(member, sent.member_epoch, held(member) if sent.member_epoch > JOIN_EPOCH else NOTHING) == sent
 
 
 def pace_ms(member: Member, now: int) -> int:

@@ -14,7 +14,7 @@ from translation.actions import AnswerJoin, Forget
 from translation.assignors import server_assignors
 from translation.departing import depart
 from translation.embedded import Malformed, Subscription, read_subscription
-from translation.events import JoinAbandoned, JoinRequested
+from translation.events import JoinRequested
 from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
 from translation.member import Contract, Member, ParkedJoin, Partitions, Unseat
 from translation.rules import Rules
@@ -185,15 +185,15 @@ def forget_fenced(turn: Turn) -> None:
         turn.order(Forget())
 
 
-def join_abandoned(turn: Turn, event: JoinAbandoned) -> None:
+def join_abandoned(turn: Turn, request: int) -> None:
     """As if the JoinGroup had been answered, and the client had gone with the answer: it may have gone to another proxy, and
     what it is told there is not given back in its name (answers.py). Only who never heard its id can't be heard of again.
     """
     parked = turn.member.parked
-    if parked is None or event.request not in parked.requests:
+    if parked is None or request not in parked.requests:
         return
-    turn.order(AnswerJoin(event.request, e.NETWORK_EXCEPTION, member_id=turn.member.member_id))
-    if others := tuple(each for each in parked.requests if each != event.request):
+    turn.order(AnswerJoin(request, e.NETWORK_EXCEPTION, member_id=turn.member.member_id))
+    if others := tuple(each for each in parked.requests if each != request):
         turn.becomes(parked=msgspec.structs.replace(parked, requests=others))
     else:
         _forsaken(turn, parked)

@@ -83,8 +83,10 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     before = group.members.get(name)
     if transition.standing in GONE:
         group = _without(group, name)
+        # Whose session has ended is not being replaced just now.
+        grace_ms = group.pacing.grace_ms if transition.request is not None else 0
         # Who was refused has not been in the group, and leaves nothing.
-        return _stir(group, now, group.pacing.grace_ms) if before is not None and before.epoch > 0 else group
+        return _stir(group, now, grace_ms) if before is not None and before.epoch > 0 else group
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
     members = _know(
         group,

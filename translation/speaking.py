@@ -5,7 +5,7 @@ from __future__ import annotations
 from translation import errors as e
 from translation.actions import AnswerCommit, AnswerHeartbeat, AnswerSync
 from translation.adopting import estrange
-from translation.beating import heartbeat_requested, look_again
+from translation.beating import heartbeat_requested, hold_abandoned, look_again
 from translation.committing import commit_requested
 from translation.departing import depart
 from translation.events import (
@@ -17,9 +17,10 @@ from translation.events import (
     SyncRequested,
 )
 from translation.heartbeats import hurry
-from translation.joining import forget_fenced, join_requested
+from translation.joining import forget_fenced, join_abandoned, join_requested
 from translation.leaving import leave_requested
-from translation.states import Phase
+from translation.member import Member
+from translation.states import Phase, Standing
 from translation.syncing import sync_requested
 from translation.turn import Turn
 
@@ -34,6 +35,7 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
         # Whether another proxy had it no longer matters: it is back here, and late.
         turn.because("rebalance timeout")
         depart(turn)
+    turn.spoken = _is_at_home(turn.member, event)
     _come_back(turn, event)
     _say_all_if_shared(turn)
     turn.becomes(heard_at=turn.now, farewell_at=None, unclaimed_since=None)
@@ -47,6 +49,19 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
             _member_spoke(turn, event)
 
 
+def _is_at_home(member: Member, event: ClientEvent) -> bool:
+    """Elsewhere it would have been told another generation."""
+    return isinstance(event, JoinRequested) or (
+        isinstance(event, MemberEvent) and event.generation == member.generation
+    )
+
+
+def client_left(turn: Turn, request: int) -> None:
+    """Nobody knows where it is until it speaks again."""
+    hold_abandoned(turn, request)
+    join_abandoned(turn, request)
+
+
 def _come_back(turn: Turn, event: ClientEvent) -> None:
     """Who knows what was said in its name while it was silent: so all is said again, and all is heard."""
     member = turn.member
@@ -55,8 +70,10 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
         if isinstance(event, MemberEvent) and event.generation > member.generation >= 0:
             estrange(turn)
         hurry(turn)
-    elif member.phase is not Phase.ABSENT and member.heartbeat_at is None and member.in_flight is None:
-        hurry(turn)
+    elif member.phase is not Phase.ABSENT and member.in_flight is None:
+        has_waited = member.standing is Standing.ACKNOWLEDGING or (member.lost and member.beaten_at > member.heard_at)
+        if member.heartbeat_at is None or (turn.spoken and has_waited):
+            hurry(turn)
 
 
 def _say_all_if_shared(turn: Turn) -> None:

@@ -14,7 +14,6 @@ from translation.beating import hold_hurt, hold_interrupted
 from translation.committing import commit_answered, commit_lost
 from translation.deadlines import attend
 from translation.departing import taken_over, vanish
-from translation.joining import join_abandoned
 from translation.learning import (
     assignor_agreed,
     beat_wanted,
@@ -27,7 +26,7 @@ from translation.learning import (
 )
 from translation.member import Member
 from translation.refusals import LOST
-from translation.speaking import client_spoke
+from translation.speaking import client_left, client_spoke
 from translation.states import check_joint, check_phase, check_standing
 from translation.stopping import proxy_stopping
 from translation.transition import Transition
@@ -47,17 +46,28 @@ def step(member: Member, event: ev.AnyEvent, now: int) -> tuple[Member, list[Any
 
 
 def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
+    # The commonest first: they need not wait for the others to be compared.
     match event:
+        case ev.DeadlinePassed():
+            pass
         case ev.CoordinatorAnswered():
             coordinator_answered(turn, event)
-        case ev.CoordinatorLost():
-            coordinator_lost(turn)
+        case ev.MotionSeen():
+            motion_seen(turn, event)
+        case ev.BeatWanted():
+            beat_wanted(turn)
+        case ev.TargetLearned():
+            target_learned(turn, event)
         case ev.CommitAnswered():
             commit_answered(turn, event)
+        case ev.HandOverPlanned():
+            hand_over_planned(turn, event)
+        case ev.CoordinatorLost():
+            coordinator_lost(turn)
         case ev.CommitLost():
             commit_lost(turn, event)
-        case ev.JoinAbandoned():
-            join_abandoned(turn, event)
+        case ev.ClientLeft():
+            client_left(turn, event.request)
         case ev.HoldInterrupted():
             hold_interrupted(turn, event)
         case ev.HoldHurt():
@@ -66,32 +76,24 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
             topics_learned(turn, event)
         case ev.TopicsAllowed():
             topics_allowed(turn, event)
-        case ev.TargetLearned():
-            target_learned(turn, event)
         case ev.TargetUnknown():
             turn.becomes(blind=True, farewell_at=None)
         case ev.RegisteredMemberFound():
             registered_member_found(turn, event)
-        case ev.MotionSeen():
-            motion_seen(turn, event)
         case ev.LullWanted():
             turn.becomes(quiet_until=event.until)
         case ev.AssignorAgreed():
             assignor_agreed(turn, event)
-        case ev.BeatWanted():
-            beat_wanted(turn)
-        case ev.HandOverPlanned():
-            hand_over_planned(turn, event)
         case ev.InstanceTaken():
             taken_over(turn)
         case ev.SeenElsewhere():
             vanish(turn, LOST)
         case ev.MemberAdopted():
+            # It is because its client speaks here.
+            turn.spoken = True
             member_adopted(turn, event)
-        case ev.ProxyStopping():
+        case ev.ProxyStopping():  # pragma: no branch
             proxy_stopping(turn, event)
-        case ev.DeadlinePassed():  # pragma: no branch
-            pass
 
 
 def _check(turn: Turn) -> None:

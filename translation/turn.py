@@ -18,7 +18,14 @@ class Turn:
         self.cause = cause
         self.reason: str | None = None
         self.request: int | None = None
+        # The client has just said what only a client of ours can say.
+        self.spoken = False
         self.actions: list[AnyAction] = []
+
+    @property
+    def is_here(self) -> bool:
+        """The client waits here for an answer, or has just spoken: it is not at another proxy."""
+        return self.spoken or self.member.held is not None or self.member.parked is not None
 
     def becomes(self, **changes: Any) -> None:
         self.member = msgspec.structs.replace(self.member, **changes)

@@ -81,7 +81,7 @@ class Requests:
         """What the client waited for is answered to nobody. It may be waiting elsewhere."""
         if line.number is not None:
             for key in list(line.members):
-                self._host.feed(key, ev.JoinAbandoned(request=line.number))
+                self._host.feed(key, ev.ClientLeft(request=line.number))
 
     def closed(self, line: Line) -> None:
         self._host.line_closed(line)
@@ -157,7 +157,7 @@ class Requests:
         request, line = self.request_of(number), self.line_of(number)
         self._host.feed(key, self.event_of(number, key), line if request.key in MEMBERS_OWN else None)
         if line.client_left:
-            self._host.feed(key, ev.JoinAbandoned(request=number))
+            self._host.feed(key, ev.ClientLeft(request=number))
 
     def event_of(self, number: int, key: Key) -> ev.ClientEvent:
         request = self.request_of(number)

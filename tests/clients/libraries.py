@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,14 +138,15 @@ def _build(folder: Path, sources: list[Path], command: list[str], cwd: Path = HE
 
 
 def _once(folder: Path, sources: list[Path], build: Callable[[], None]) -> None:
-    """Again when a source is newer than the mark, which is written last; one builder at a time."""
+    """Again when the sources are others than those in the mark, which is written last; one builder at a time."""
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / ".complete"
+    digest = sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not mark.exists() or mark.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+        if not mark.exists() or mark.read_text() != digest:
             build()
-            mark.touch()
+            mark.write_text(digest)
 
 
 def _run(command: list[str], cwd: Path) -> None:

@@ -1,12 +1,13 @@
 """Every row, direct and through the proxy, and the table.
 
-python -m tests.matrix [--row WORDS …] [--broker VERSION] [--jobs N] [--markdown]
+python -m tests.matrix [--row WORDS …] [--broker VERSION] [--policy NAME] [--jobs N] [--markdown]
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import shlex
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from tests.proxy.running import Running
 DOCUMENTS = Path(__file__).parents[2] / "docs"
 HEAD = """# Clients
 
-Written by `python -m tests.matrix --markdown` on {date}, against Kafka {version}.
+Written by `{command}` on {date}, against Kafka {version} with the migration policy `{policy}`.
 
 Each client walks the same way twice, straight to the broker (which then translates for it while a native member is in the
 group) and through the proxy: it joins; a second one joins; with static membership that one restarts; it leaves; a native
@@ -37,6 +38,7 @@ the direct walk did not show.
 | client | strategy | walk | lost, overlapping | twice: direct, proxy | seconds: direct | seconds: proxy | complaints |
 |---|---|---|---|---|---|---|---|
 """
+BY_DEFAULT = "bidirectional"
 TIMED = ("joins", "scales_out", "native_joins", "crash")
 
 
@@ -56,13 +58,18 @@ class Pair(NamedTuple):
 def main() -> None:
     options = _options()
     rows = [row for row in ROWS if not options.row or any(words in row.name for words in options.row)]
-    with Cluster.start(version=options.broker) as kafka, Running(kafka.bootstrap, log_level="info") as proxy:
+    overrides = {"group.consumer.migration.policy": options.policy}
+    with (
+        Cluster.start(version=options.broker, overrides=overrides) as kafka,
+        Running(kafka.bootstrap, log_level="info") as proxy,
+    ):
         found = trio.run(_all, kafka, proxy.ready(), rows, options.jobs)
         version = kafka.version
-    table = HEAD.format(date=datetime.date.today(), version=version) + markdown(found)
-    print(table)
+    command = shlex.join(["python", "-m", "tests.matrix", *sys.argv[1:]])
+    head = HEAD.format(command=command, date=datetime.date.today(), version=version, policy=options.policy)
+    print(head + markdown(found))
     if options.markdown:
-        document(version).write_text(table)
+        document(version, options.policy).write_text(head + markdown(found))
     sys.exit(not all(pair.green for pair in found.values()))
 
 
@@ -70,13 +77,20 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--row", nargs="+", metavar="WORDS", help="only rows whose names contain one of these")
     parser.add_argument("--broker", default=NEWEST, help=f"the version of Kafka: {NEWEST} (the default) or {OLDEST}")
+    parser.add_argument(
+        "--policy", default=BY_DEFAULT, help=f"the brokers' group.consumer.migration.policy ({BY_DEFAULT})"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="rows that walk at the same time")
-    parser.add_argument("--markdown", action="store_true", help="write docs/clients.md, or clients-4.0.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="write docs/clients.md, clients-4.0.md, clients-disabled.md …"
+    )
     return parser.parse_args()
 
 
-def document(version: str) -> Path:
-    return DOCUMENTS / ("clients.md" if version == NEWEST else f"clients-{version.rpartition('.')[0]}.md")
+def document(version: str, policy: str) -> Path:
+    unusual = [] if version == NEWEST else [version.rpartition(".")[0]]
+    unusual += [] if policy == BY_DEFAULT else [policy]
+    return DOCUMENTS / f"{'-'.join(['clients', *unusual])}.md"
 
 
 async def _all(kafka: Cluster, proxy: Running, rows: list[Row], jobs: int) -> dict[Row, Pair]:

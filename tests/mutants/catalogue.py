@@ -187,7 +187,7 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
-        "(_is_to_say_all(member, now) and not member.is_stranger)",
+        "((member.lost or is_time) and not member.is_stranger)",
         "False",
         "after a lost answer the next heartbeat says all",
     ),
@@ -199,13 +199,19 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
-        "return _full(member, member.epoch, held(member, now))",
+        "is_to_say_all and turn.is_here",
+        "is_to_say_all",
+        "what a client holds is said while it is here, and not before",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "return _full(member, member.epoch, held(member))",
         "return _full(member, member.epoch, member.assigned)",
         "what the client owns is reported, not what was granted",
     ),
     Mutant(
         "answers.py",
-        "Standing.STABLE if restates(member, sent, now) else Standing.ACKNOWLEDGING",
+        "Standing.STABLE if restates(member, sent) else Standing.ACKNOWLEDGING",
         "Standing.STABLE",
         "a JoinGroup that came while a heartbeat was in flight is acknowledged by another one",
     ),
@@ -385,7 +391,7 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "return _stir(group, now, group.pacing.grace_ms) if before",
+        "return _stir(group, now, grace_ms) if before",
         "return _stir(group, now) if before",
         "after a leave the coordinator is not hurried",
     ),

@@ -18,10 +18,15 @@ from tests.kafka.wire import exchange
 
 OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, JOIN_GROUP, HEARTBEAT = 8, 9, 10, 11, 12
 LEAVE_GROUP, SYNC_GROUP, DESCRIBE_GROUPS, LIST_GROUPS = 13, 14, 15, 16
+INIT_PRODUCER_ID, ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT = 22, 25, 26, 28
+# From this version of TxnOffsetCommit on it needs no AddOffsetsToTxn before it (KIP-890).
+FIRST_THAT_ADDS = 5
 
 MEMBER_ID_REQUIRED = 79
 REBALANCE_IN_PROGRESS = 27
 COORDINATOR_IS_COMING = (14, 15, 16)
+# The one before it is still being ended.
+CONCURRENT_TRANSACTIONS = 51
 PATIENCE_SECONDS = 60
 
 
@@ -155,6 +160,40 @@ class ByHand:
         )
         answer = self.ask(OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
         return int(answer.topics[0].partitions[0].error_code)
+
+    def transact(self, topic: str, partition: int, offset: int, version: int, **more: Any) -> int:
+        """A transaction with nothing but this commit in it. The code of the one partition committed."""
+        name = f"{self.group}-{version}"
+        self._retried(FIND_COORDINATOR, 3, m.FindCoordinatorRequest(key=name, key_type=1))
+        begin = m.InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000)
+        begun = self._retried(INIT_PRODUCER_ID, 4, begin)
+        who = {"transactional_id": name, "producer_id": begun.producer_id, "producer_epoch": begun.producer_epoch}
+        if version < FIRST_THAT_ADDS:
+            self._retried(ADD_OFFSETS_TO_TXN, 3, m.AddOffsetsToTxnRequest(group_id=self.group, **who))
+        each = m.TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
+        request = m.TxnOffsetCommitRequest(
+            group_id=self.group,
+            generation_id_or_member_epoch=self.generation if version >= 3 else -1,
+            member_id=self.member_id if version >= 3 else "",
+            group_instance_id=self.instance_id if version >= 3 else None,
+            topics=[m.TxnOffsetCommitRequestTopic(name=topic, partitions=[each])],
+            **who,
+        )
+        answer = self.ask(TXN_OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
+        code = int(answer.topics[0].partitions[0].error_code)
+        self._retried(END_TXN, 3 if version < FIRST_THAT_ADDS else 5, m.EndTxnRequest(committed=code == 0, **who))
+        return code
+
+    def _retried(self, key: int, version: int, message: Any) -> Any:
+        """Until the coordinator of transactions is there, and has done with the one before."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            answer = self.ask(key, version, message)
+            is_to_wait = answer.error_code in (*COORDINATOR_IS_COMING, CONCURRENT_TRANSACTIONS)
+            if not is_to_wait or time.monotonic() > deadline:
+                assert answer.error_code == 0, answer
+                return answer
+            time.sleep(0.1)
 
     def committed(self, topic: str, partition: int) -> int:
         wanted = m.OffsetFetchRequest(

@@ -1,4 +1,4 @@
-"""B4: what goes beyond a legacy library: exactly-once copies, admin requests, KIP-848 consumers, share groups, other
+"""B4: what goes beyond a legacy library: exactly-once copies, admin requests, KIP-848 consumers, share groups, Streams, other
 protocol types; and that clients are seen to dial no broker directly."""
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from confluent_kafka import Consumer, Producer
 from kafka_protocol import messages as m
 from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.kafka.jars import client_jars
+from tests.kafka.jars import BUILD, client_jars, jars
 from tests.kafka.wire import exchange
 from tests.proxy.by_hand import COORDINATOR_IS_COMING
 from tests.proxy.running import Running, remote_ports
@@ -36,6 +37,11 @@ def python(name: str) -> Callable[[], list[str]]:
     return lambda: [sys.executable, str(CLIENTS / name)]
 
 
+def streams() -> list[str]:
+    folder = jars(CLIENTS / "streams.xml", BUILD / "clients" / "streams-3.9.1")
+    return ["java", *BRIEFLY, "-cp", f"{folder}/*", str(CLIENTS / "Streams.java")]
+
+
 def java(version: str, program: str = "Roundtrip.java") -> Callable[[], list[str]]:
     return lambda: ["java", *BRIEFLY, "-cp", f"{client_jars(version)}/*", str(CLIENTS / program)]
 
@@ -45,6 +51,7 @@ MAKES = {
     "java-4.4.0": java("4.4.0"),
     "java-4.4.0-native": lambda: [*java("4.4.0")(), "{}", "consumer"],
     "java-4.4.0-share-group": java("4.4.0", "Share.java"),
+    "java-3.9.1-streams": streams,
     "confluent-kafka": python("confluent.py"),
 }
 
@@ -67,15 +74,19 @@ def roundtrip(make: str, proxy: Running, cluster: Cluster, topic: str) -> None:
     extra = command[command.index("{}") + 1 :] if "{}" in command else []
     command = [*(command[: command.index("{}")] if "{}" in command else command), *words, *extra]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     dialled: set[int] = set()
-    deadline = time.monotonic() + CLIENT_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            dialled |= set(remote_ports(process.pid))
-        time.sleep(0.1)
-    process.kill()
-    said, _ = process.communicate()
+    # Not a pipe: nobody reads while it runs.
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
+        deadline = time.monotonic() + CLIENT_SECONDS
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                dialled |= set(remote_ports(process.pid))
+            time.sleep(0.1)
+        process.kill()
+        process.wait()
+        output.seek(0)
+        said = output.read()
     assert "OK consumed=100 committed=100" in said, said[-3_000:]
     assert dialled
     assert not dialled & {port for node in cluster.nodes.values() for port in (node.client_port, node.internal_port)}

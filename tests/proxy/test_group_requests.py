@@ -112,6 +112,20 @@ def test_every_version_of_a_commit_is_taken_and_told(alone: Callable[[], ByHand]
     in_every_version(10, holds)
 
 
+def test_every_version_of_a_commit_within_a_transaction_is_taken_and_told(alone: Callable[[], ByHand]) -> None:
+    """In nobody's name before version 3, as a broker takes it; then by generation."""
+
+    def holds(version: int) -> None:
+        one = alone().joins()
+        if version >= 3:
+            wrong = {"generation_id_or_member_epoch": one.generation + 1}
+            assert one.transact(one.topics[0], 1, 40, version, **wrong) == ILLEGAL_GENERATION
+        assert one.transact(one.topics[0], 1, 41, version) == 0
+        until(lambda: one.committed(one.topics[0], 1) == 41, "the transaction has ended")
+
+    in_every_version(6, holds)
+
+
 def test_a_commit_under_another_generation_or_for_what_is_not_held_is_refused(
     member: Callable[..., ByHand], topic: str
 ) -> None:

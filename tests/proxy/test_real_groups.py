@@ -151,6 +151,27 @@ async def test_a_slow_revoke_callback_delays_only_its_own_partitions(kafka: Clus
         assert overlaps([alice, bob, carol]) == []
 
 
+async def test_a_callback_that_outlasts_its_rebalance_timeout_costs_its_member_the_partitions(
+    kafka: Cluster, proxy: Running
+) -> None:
+    """A8: the others do not wait for it for ever, and it is told so when it comes back."""
+    topic = await new_topic(kafka, 6)
+    async with (
+        await Client.start("java-3.9", proxy.bootstrap, name="bob") as bob,
+        await Client.start("confluent-kafka", proxy.bootstrap, name="carol") as carol,
+    ):
+        # To a coordinator the longest time between two polls is the rebalance timeout.
+        bob.subscribe(topic, topic, strategy="range", revoke_ms=SESSION_MS, max_poll_interval_ms=SESSION_MS // 4)
+        await at_rest(kafka, topic, bob)
+        joins(carol, topic, "range")
+        await bob.event("revoking")
+        await carol.until(lambda: len(carol.owned) == 6, what="all that bob had")
+        assert not bob.seen("revoked")
+        await bob.event("assigned")
+        await at_rest(kafka, topic, bob, carol)
+        assert len(bob.owned) == len(carol.owned) == 3
+
+
 async def test_a_rejoin_of_its_own_accord_disturbs_nobody(kafka: Cluster, proxy: Running) -> None:
     able = [name for name in ("java-3.9", "franz-go") if not LIBRARIES[name].missing]
     await each(able, partial(rejoins, kafka, proxy))

@@ -69,7 +69,7 @@ def changed(
 
 
 def gone(member_id: str = "m") -> MemberChanged:
-    return changed(member_id, phase=Phase.ABSENT, standing=Standing.LEAVING)
+    return changed(member_id, phase=Phase.ABSENT, standing=Standing.LEAVING, request=7)
 
 
 def member(name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...]) -> DescribedMember:
@@ -115,6 +115,12 @@ def test_after_a_leave_nobody_is_hurried_for_a_while() -> None:
 def test_a_leave_is_one_sign_and_its_aftermath_none() -> None:
     group, _ = told([(100, gone("m"))], of_locals("m"))
     assert told([(200, gone("m"))], group)[0] == group
+
+
+def test_nobody_waits_for_a_replacement_of_one_whose_session_has_ended() -> None:
+    """Its process is long dead; another, if there is one, has joined meanwhile."""
+    ended = changed(phase=Phase.ABSENT, standing=Standing.LEAVING)
+    assert told([(100, ended)], of_locals("m", "n"))[1] == [Tell("n", MotionSeen(until=6_100))]
 
 
 def test_a_newcomer_ends_the_grace() -> None:

@@ -45,8 +45,8 @@ from translation.actions import (
 )
 from translation.events import (
     AssignorAgreed,
+    ClientLeft,
     InstanceTaken,
-    JoinAbandoned,
     MotionSeen,
     Protocol,
     RegisteredMemberFound,
@@ -272,7 +272,7 @@ def test_who_is_gone_while_its_join_waits_keeps_all_until_it_joins_again() -> No
     """What was granted meanwhile it may have been told by another proxy. So nothing is given back in its name."""
     play = Playbook(stable(), NOW)
     play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1]) >> granted(3, [0, 1, 2]) << DescribeGroup()
-    play >> JoinAbandoned(request=6) << AnswerJoin(6, e.NETWORK_EXCEPTION, member_id="m")
+    play >> ClientLeft(request=6) << AnswerJoin(6, e.NETWORK_EXCEPTION, member_id="m")
     play << Is("completing-rebalance/stable E3 g2")
     play >> wait(5_000) << beat(3) >> granted(4, [0, 1]) << Is("completing-rebalance/reconciling E4 g2")
     assert play >> joins(7, owned=[0, 1]) << beat(4, owned=[0, 1])
@@ -281,8 +281,8 @@ def test_who_is_gone_while_its_join_waits_keeps_all_until_it_joins_again() -> No
 def test_who_has_sent_a_second_join_waits_on_that_connection() -> None:
     play = Playbook(stable(), NOW)
     play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1]) >> joins(7, owned=[0, 1])
-    play >> JoinAbandoned(request=6) << AnswerJoin(6, e.NETWORK_EXCEPTION, member_id="m")
-    play >> JoinAbandoned(request=6)
+    play >> ClientLeft(request=6) << AnswerJoin(6, e.NETWORK_EXCEPTION, member_id="m")
+    play >> ClientLeft(request=6)
     assert play >> granted(2) << joined(7)
 
 
@@ -290,21 +290,21 @@ def test_a_newcomer_that_is_gone_before_it_has_heard_its_id_leaves() -> None:
     """Nobody can come back under that id: the member would lie there until its session ends, with partitions."""
     play = Playbook() >> joins(member_id="", version=3, fresh_id="m") << beat(0, owned=())
     play >> granted(1, [0]) << LearnTopics(("a",)) << DescribeGroup()
-    play >> JoinAbandoned(request=1) << AnswerJoin(1, e.NETWORK_EXCEPTION, member_id="m")
+    play >> ClientLeft(request=1) << AnswerJoin(1, e.NETWORK_EXCEPTION, member_id="m")
     assert play << beat(-1) << Is("absent/leaving E1 g-1")
 
 
 def test_an_instance_that_is_gone_before_it_has_heard_its_id_can_come_back() -> None:
     play = Playbook() >> joins(member_id="", fresh_id="m", instance_id="i") << beat(0, owned=(), instance_id="i")
     play >> granted(1, [0]) << LearnTopics(("a",)) << DescribeGroup()
-    play >> JoinAbandoned(request=1) << AnswerJoin(1, e.NETWORK_EXCEPTION, member_id="m")
+    play >> ClientLeft(request=1) << AnswerJoin(1, e.NETWORK_EXCEPTION, member_id="m")
     assert play << Is("completing-rebalance/stable E1 g-1")
 
 
 def test_who_is_gone_before_the_coordinator_has_spoken_joins_only_when_it_comes_back() -> None:
     """Joining again in its name would say that it holds nothing, and it may have joined by way of another proxy."""
     play = Playbook() >> joins(member_id="m") << beat(0, owned=())
-    play >> JoinAbandoned(request=1) << AnswerJoin(1, e.NETWORK_EXCEPTION, member_id="m")
+    play >> ClientLeft(request=1) << AnswerJoin(1, e.NETWORK_EXCEPTION, member_id="m")
     play >> LOST >> wait(5_000)
     assert play >> joins(2, member_id="m") << beat(0, owned=())
 

@@ -79,9 +79,7 @@ class Walker:
             beat = action.heartbeat
             assert beat == self.member.in_flight
             if beat.owned is not None and beat.member_epoch > 0:
-                assert set(beat.owned) == held(self.member, self.now), (
-                    "what the client holds is what the coordinator hears"
-                )
+                assert set(beat.owned) == held(self.member), "what the client holds is what the coordinator hears"
 
     def awaited(self) -> set[int]:
         member = self.member
@@ -185,7 +183,8 @@ class Walker:
                 ev.BeatWanted(),
                 ev.HandOverPlanned(at=self.now + chance.choice([-100, 100])),
                 ev.HoldInterrupted(request=held),
-                ev.JoinAbandoned(request=parked),
+                ev.ClientLeft(request=parked),
+                ev.ClientLeft(request=held),
                 ev.RegisteredMemberFound(member_id=chance.choice([None, "old"])),
                 ev.TopicsAllowed(names=chance.choice([("apples",), ()])),
             ]

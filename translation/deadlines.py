@@ -31,9 +31,9 @@ def settle_standing(turn: Turn) -> None:
 
 
 def _is_owed(member: Member) -> bool:
-    if member.phase is Phase.COMPLETING_REBALANCE:
-        return bool(member.losses)
-    return bool(member.losses or member.gains)
+    if member.owned == member.assigned == member.told:
+        return False
+    return bool(member.losses or (member.gains and member.phase is not Phase.COMPLETING_REBALANCE))
 
 
 def _plan_rejoin(turn: Turn) -> None:

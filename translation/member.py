@@ -271,8 +271,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         held = self.held.until if self.held else None
         beat = None if self.in_flight else self.heartbeat_at
         farewell = self.farewell_at or self.farewell_begins_at
-        times = (self.answer_by, self.calm_at, held, beat, farewell, self.describe_at, self.rejoin_at)
-        return min((t for t in times if t is not None), default=None)
+        parked = (self.answer_by, self.calm_at) if self.parked else ()
+        times = [t for t in (*parked, held, beat, farewell, self.describe_at, self.rejoin_at) if t is not None]
+        return min(times, default=None)
 
     @property
     def journal_entry(self) -> JournalEntry:

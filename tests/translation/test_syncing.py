@@ -32,6 +32,7 @@ from translation import errors as e
 from translation.actions import AnswerHeartbeat, AnswerSync, DescribeGroup
 from translation.events import (
     BeatWanted,
+    ClientLeft,
     CoordinatorLost,
     DeadlinePassed,
     HandOverPlanned,
@@ -241,6 +242,22 @@ def test_a_held_heartbeat_brings_the_news_at_once() -> None:
     play >> BeatWanted() << beat(2)
     play >> granted(2, [0]) << AnswerHeartbeat(5, e.REBALANCE_IN_PROGRESS)
     assert play << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_who_waits_for_the_answer_to_a_heartbeat_is_here_and_what_it_was_never_told_is_free() -> None:
+    slow = msgspec.structs.replace(HOLDING, company_ms=60_000)
+    play = after(Playbook(stable(rules=slow), NOW), BeatWanted(), granted(3, [0, 1, 2]), beats(5))
+    play >> BeatWanted() << beat(3)
+    assert play >> granted(3, [0, 1]) << beat(3, owned=[0, 1])
+
+
+def test_who_has_hung_up_on_a_held_heartbeat_may_have_been_told_elsewhere_until_it_beats_again() -> None:
+    slow = msgspec.structs.replace(HOLDING, company_ms=60_000)
+    play = after(Playbook(stable(rules=slow), NOW), BeatWanted(), granted(3, [0, 1, 2]), beats(5))
+    play >> ClientLeft(request=5) << AnswerHeartbeat(5, e.NETWORK_EXCEPTION)
+    play >> BeatWanted() << beat(3)
+    play >> granted(3, [0, 1]) << Is("stable/acknowledging E3 g2")
+    assert play >> beats(6) << beat(3, owned=[0, 1])
 
 
 def test_another_request_on_its_connection_releases_a_held_heartbeat() -> None:

@@ -50,7 +50,7 @@ def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> None:
     read.write.mode("overwrite").parquet(staged)
     rows = spark.read.parquet(staged)
     facts = {
-        "rejects": spans.rejects(rows),
+        "rejects": spans.rejects(rows).dropDuplicates(),
         "transitions": rows.transform(spans.transitions).transform(spans.once),
         "requests": rows.transform(spans.requests).transform(spans.once),
     }

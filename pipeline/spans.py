@@ -107,7 +107,7 @@ def _no_record() -> Column:
 
 
 def rejects(spans: DataFrame) -> DataFrame:
-    return spans.where("reject IS NOT NULL").select(f.col("reject").alias("reason"), "origin", "line").dropDuplicates()
+    return spans.where("reject IS NOT NULL").select(f.col("reject").alias("reason"), "origin", "line")
 
 
 def once(rows: DataFrame) -> DataFrame:

@@ -78,9 +78,10 @@ class Requests:
         self.holds.interrupted(line)
 
     def left(self, line: Line) -> None:
-        """What the client waited for is answered to nobody. It may be waiting elsewhere."""
-        if line.number is not None:
-            for key in list(line.members):
+        """What the client waited for is answered to nobody. It may be waiting elsewhere, its member on another line."""
+        if line.number is not None and line.number in self._waiting:
+            body = self.request_of(line.number).body
+            for key in {*line.members, (body.group_id, body.member_id)}:
                 self._host.feed(key, ev.ClientLeft(request=line.number))
 
     def closed(self, line: Line) -> None:

@@ -82,7 +82,7 @@ class Running:
         return found
 
     def metric(self, name: str, **labels: str) -> float:
-        wanted = "".join(rf'{label}="{re.escape(value)}"' for label, value in labels.items())
+        wanted = ",".join(rf'{label}="{re.escape(value)}"' for label, value in labels.items())
         found = re.search(rf"^kip848_proxy_{name}(?:{{{wanted}}})? (\S+)$", self.get("/metrics")[1], re.MULTILINE)
         return float(found[1]) if found else 0.0
 

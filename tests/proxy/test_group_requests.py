@@ -207,6 +207,29 @@ def test_a_newcomer_that_hangs_up_before_it_has_heard_its_id_is_gone_at_once(
     until(lambda: len(describe(cluster, topic).members) == 1, "the newcomer is gone")
 
 
+def test_a_join_that_was_sent_again_on_a_new_socket_is_over_when_both_have_closed(
+    member: Callable[..., ByHand], proxy: Running, cluster: Cluster, topic: str
+) -> None:
+    def unheard() -> float:
+        return proxy.metric("translations_total", api="JoinGroup", outcome="network_exception")
+
+    before = unheard()
+    one, two = member(), member()
+    for each in (one, two):
+        each.session_timeout_ms = each.rebalance_timeout_ms = 300_000
+    one.joins()
+    two.member_id = two.ask(JOIN_GROUP, 4, two.join_request()).member_id
+    send(two.sock, JOIN_GROUP, 4, two.join_request(), two.client_id)
+    until(lambda: len(describe(cluster, topic).members) == 2, "it waits for partitions of the first")
+    with two.connect() as again:
+        send(again, JOIN_GROUP, 4, two.join_request(), two.client_id)
+        # Nothing tells that it has arrived; should it not have, the first waits alone.
+        time.sleep(0.5)
+        two.sock.close()
+        until(lambda: unheard() == before + 1, "the first is over")
+    until(lambda: unheard() == before + 2, "the second is over")
+
+
 def test_wrong_words_get_the_codes_a_classic_broker_gives(
     member: Callable[..., ByHand], proxy: Running, cluster: Cluster, topic: str
 ) -> None:

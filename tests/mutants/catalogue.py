@@ -274,7 +274,7 @@ DEADLINES = (
     ),
     Mutant(
         "deadlines.py",
-        "return bool(member.losses or member.gains)",
+        "return bool(member.losses or (member.gains and member.phase is not Phase.COMPLETING_REBALANCE))",
         "return bool(member.losses)",
         "a client is asked to rejoin for new partitions too",
     ),

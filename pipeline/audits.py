@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.life import IN_ORDER, MEMBER, life
-from pipeline.ownership import TOLD, changes
+from pipeline.ownership import TOLD, stays
 from pipeline.sweep import PARTITION, holders, overlaps
 
 COLUMNS = {
@@ -89,10 +89,9 @@ def _unowned(stretches: DataFrame) -> DataFrame:
 
 def _lost_revocations(home: DataFrame, end_ns: DataFrame) -> DataFrame:
     """The client holds what upstream has taken from the member, for too long."""
-    moves = changes(home.withColumn("excess", f.array_except("owned", "assigned")), {TOLD: "excess"})
-    of_partition = Window.partitionBy(*MEMBER, "partition").orderBy("at_ns", "takes")
-    held = moves.withColumn("to_ns", f.lead("at_ns").over(of_partition)).where("takes").crossJoin(f.broadcast(end_ns))
-    lost = held.where(f"coalesce(to_ns, end_ns) - at_ns > {LOST_REVOCATION_NS}").withColumnRenamed("at_ns", "from_ns")
+    excess = home.withColumn("excess", f.array_except("owned", "assigned"))
+    held = stays(excess, {TOLD: "excess"}).crossJoin(f.broadcast(end_ns))
+    lost = held.where(f"coalesce(to_ns, end_ns) - from_ns > {LOST_REVOCATION_NS}")
     return _finding(lost, "lost revocation", "broken")
 
 

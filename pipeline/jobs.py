@@ -64,10 +64,12 @@ def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     tables = {name: table(spark, out, name) for name in FACTS}
     # What is kept keeps its order: members side by side, each life in order, so that no table has to shuffle or sort again.
     home = tables[HOME] = tables["transitions"].transform(at_home).persist()
-    for name, made in MADE.items():
-        write(spark, made(tables), out, name, say)
-        tables[name] = table(spark, out, name)
-    home.unpersist()
+    try:
+        for name, made in MADE.items():
+            write(spark, made(tables), out, name, say)
+            tables[name] = table(spark, out, name)
+    finally:
+        home.unpersist()
     sweep(out)
 
 

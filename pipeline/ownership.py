@@ -19,13 +19,17 @@ LISTS = {TOLD: "owned", GRANTED: "assigned"}
 
 
 def ownership(home: DataFrame) -> DataFrame:
-    of_member = Window.partitionBy("group_id", "member_id", "view", "partition").orderBy("at_ns", "takes")
+    return stays(home, LISTS).select(*COLUMNS)
+
+
+def stays(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:
+    """One row for each stay of a partition in one of a member's lists."""
+    of_member = Window.partitionBy(*MEMBER, "view", "partition").orderBy("at_ns", "takes")
     end = {"to_ns": f.lead("at_ns").over(of_member), "ended_by": f.lead("cause").over(of_member)}
-    holds = changes(home).withColumns(end).where("takes")
-    return holds.withColumn("from_ns", f.col("at_ns")).select(*COLUMNS)
+    return changes(home, lists).withColumns(end).where("takes").withColumn("from_ns", f.col("at_ns"))
 
 
-def changes(home: DataFrame, lists: Mapping[str, str] = LISTS) -> DataFrame:
+def changes(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:
     """One row for each partition that comes to one of a member's lists, or goes from it. `lists`: view -> column."""
     nothing = f.array().cast("array<string>")
     before = {f"{name}_was": f.coalesce(f.lag(name).over(life()), nothing) for name in lists.values()}

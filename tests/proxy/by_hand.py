@@ -70,7 +70,7 @@ class ByHand:
 
     def join(self, version: int = 5, claims: dict[str, list[int]] | None = None) -> Any:
         """JoinGroup as a library does it: with the id it is told to use, if it is told one. Returns the answer."""
-        answer = self._join_when_there_is_a_coordinator(version, claims)
+        answer = self._ask_until_there_is_a_coordinator(JOIN_GROUP, version, self.join_request(claims))
         if answer.error_code == MEMBER_ID_REQUIRED:
             self.member_id = answer.member_id
             answer = self.ask(JOIN_GROUP, version, self.join_request(claims))
@@ -78,11 +78,13 @@ class ByHand:
             self.member_id, self.generation = answer.member_id, answer.generation_id
         return answer
 
-    def _join_when_there_is_a_coordinator(self, version: int, claims: dict[str, list[int]] | None) -> Any:
+    def _ask_until_there_is_a_coordinator(self, key: int, version: int, message: Any) -> Any:
+        """And until it has done with the transaction before, if it is one of transactions."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
-            answer = self.ask(JOIN_GROUP, version, self.join_request(claims))
-            if answer.error_code not in COORDINATOR_IS_COMING or time.monotonic() > deadline:
+            answer = self.ask(key, version, message)
+            is_to_wait = answer.error_code in (*COORDINATOR_IS_COMING, CONCURRENT_TRANSACTIONS)
+            if not is_to_wait or time.monotonic() > deadline:
                 return answer
             time.sleep(0.1)
 
@@ -164,12 +166,12 @@ class ByHand:
     def transact(self, topic: str, partition: int, offset: int, version: int, **more: Any) -> int:
         """A transaction with nothing but this commit in it. The code of the one partition committed."""
         name = f"{self.group}-{version}"
-        self._retried(FIND_COORDINATOR, 3, m.FindCoordinatorRequest(key=name, key_type=1))
+        self._granted(FIND_COORDINATOR, 3, m.FindCoordinatorRequest(key=name, key_type=1))
         begin = m.InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000)
-        begun = self._retried(INIT_PRODUCER_ID, 4, begin)
+        begun = self._granted(INIT_PRODUCER_ID, 4, begin)
         who = {"transactional_id": name, "producer_id": begun.producer_id, "producer_epoch": begun.producer_epoch}
         if version < FIRST_THAT_ADDS:
-            self._retried(ADD_OFFSETS_TO_TXN, 3, m.AddOffsetsToTxnRequest(group_id=self.group, **who))
+            self._granted(ADD_OFFSETS_TO_TXN, 3, m.AddOffsetsToTxnRequest(group_id=self.group, **who))
         each = m.TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
         request = m.TxnOffsetCommitRequest(
             group_id=self.group,
@@ -181,19 +183,13 @@ class ByHand:
         )
         answer = self.ask(TXN_OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
         code = int(answer.topics[0].partitions[0].error_code)
-        self._retried(END_TXN, 3 if version < FIRST_THAT_ADDS else 5, m.EndTxnRequest(committed=code == 0, **who))
+        self._granted(END_TXN, 3 if version < FIRST_THAT_ADDS else 5, m.EndTxnRequest(committed=code == 0, **who))
         return code
 
-    def _retried(self, key: int, version: int, message: Any) -> Any:
-        """Until the coordinator of transactions is there, and has done with the one before."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            answer = self.ask(key, version, message)
-            is_to_wait = answer.error_code in (*COORDINATOR_IS_COMING, CONCURRENT_TRANSACTIONS)
-            if not is_to_wait or time.monotonic() > deadline:
-                assert answer.error_code == 0, answer
-                return answer
-            time.sleep(0.1)
+    def _granted(self, key: int, version: int, message: Any) -> Any:
+        answer = self._ask_until_there_is_a_coordinator(key, version, message)
+        assert answer.error_code == 0, answer
+        return answer
 
     def committed(self, topic: str, partition: int) -> int:
         wanted = m.OffsetFetchRequest(

@@ -22,8 +22,8 @@ from tests.clients import Client, Sasl, Tls, overlaps
 from tests.kafka import Cluster, Security
 from tests.kafka.admin import METADATA, until
 from tests.kafka.certificates import Certificates
-from tests.kafka.wire import exchange
-from tests.proxy.by_hand import ByHand
+from tests.kafka.wire import exchange, send
+from tests.proxy.by_hand import JOIN_GROUP, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import assigned, at_rest, describe, noticed
 
@@ -205,3 +205,16 @@ def test_the_lingering_connection_gives_a_silent_member_up_in_its_own_principals
     until(lambda: not describe(sasl_tls.kafka, one.group).members, "the member has left")
     log = sasl_tls.proxy.log.read_text()
     assert any("session" in line and member.member_id in line for line in log.splitlines())
+
+
+def test_a_newcomer_that_hangs_up_a_secured_socket_before_it_has_heard_its_id_is_gone_at_once(
+    secured: Secured, sasl_tls: Way
+) -> None:
+    two = Secured(sasl_tls, secured.address[1], secured.group)
+    for each in (secured, two):
+        each.session_timeout_ms = each.rebalance_timeout_ms = 300_000
+    secured.joins()
+    send(two.sock, JOIN_GROUP, 3, two.join_request(), two.client_id)
+    until(lambda: len(describe(sasl_tls.kafka, two.group).members) == 2, "it waits for partitions of the first")
+    two.sock.close()
+    until(lambda: len(describe(sasl_tls.kafka, two.group).members) == 1, "the newcomer is gone")

@@ -32,7 +32,7 @@ check: lint
 	$(BIN)/pytest $(QUIET) -m "not broker" --ignore=tests/translation -n 2
 
 test: lint
-	$(BIN)/pytest $(QUIET) -n 2 --dist loadfile --no-loadscope-reorder --durations 25
+	$(BIN)/pytest $(QUIET) -n 3 --dist loadfile --no-loadscope-reorder --durations 25
 
 try: setup
 	$(BIN)/python -m demo

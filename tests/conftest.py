@@ -1,15 +1,18 @@
-"""One cluster of each kind for the whole session, started when the first test asks for it."""
+"""One cluster of each kind for the whole session, started when the first test asks for it; and who runs which tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling, LoadScopeScheduling
 
 from tests.kafka import Cluster, Security
 from tests.kafka.cluster import OLDEST
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+SPARK = "tests/pipeline/"
 
 
 @pytest.fixture(scope="session")
@@ -66,3 +69,19 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
             cluster.keep_logs = True
             report.sections.append(("brokers", f"logs are kept in {cluster.folder}"))
     return report
+
+
+class Sharing(LoadFileScheduling):
+    """File by file, but all that needs Spark is one worker's: it computes, and the others wait for brokers and clients."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return SPARK if nodeid.startswith(SPARK) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    return Sharing(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes a worker longest comes first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(SPARK))

@@ -14,7 +14,7 @@ from translation.committing import send_waiting
 from translation.departing import condemn, depart, fence, vanish
 from translation.events import CoordinatorAnswered
 from translation.heartbeat import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer
-from translation.heartbeats import hurry, pace_ms, restates
+from translation.heartbeats import hurry, next_beat, restates
 from translation.member import NOTHING, Member, Unseat
 from translation.refusals import LOST, Refusal, Then, refusal
 from translation.states import Phase, Standing
@@ -114,7 +114,7 @@ def _let_go_unseen(turn: Turn, before: Member, sent: GroupHeartbeat) -> None:
 
 def _beat_on(turn: Turn) -> None:
     due_now = turn.member.is_waited_for and turn.is_here
-    turn.becomes(heartbeat_at=turn.now if due_now else turn.now + pace_ms(turn.member, turn.now))
+    turn.becomes(heartbeat_at=turn.now if due_now else next_beat(turn.member, turn.now))
 
 
 # --- refused -------------------------------------------------------------------------------------------------------

@@ -178,6 +178,12 @@ class BeatWanted(Event, frozen=True, kw_only=True):
     """The coordinator has something for this member that a heartbeat would fetch."""
 
 
+class BeatPlaced(Event, frozen=True, kw_only=True):
+    """When all is quiet this member beats at this part of each interval: the members here take turns (watch.py)."""
+
+    part: float
+
+
 class HandOverPlanned(Event, frozen=True, kw_only=True):
     """Partitions this member must give up can be taken at `at`: the client should be asked then, and not before."""
 
@@ -257,6 +263,7 @@ WorldEvent = (
     | MotionSeen
     | LullWanted
     | BeatWanted
+    | BeatPlaced
     | HandOverPlanned
     | InstanceTaken
     | SeenElsewhere

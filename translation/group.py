@@ -100,7 +100,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     epoch: int = 0
     local: bool = False
     passing: bool = False
-    beat_at: int | None = None  # a direct native member: when it was last seen to have beaten
+    beat_at: int | None = None  # a direct native member: since when, at the earliest, it was last seen to have beaten
+    seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = NEVER  # a local one: its client hears of a rebalance then, if told before
     losses: Partitions = NOTHING  # what its client must give up
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
@@ -120,7 +121,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     wishers: frozenset[str] = frozenset()
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
-    epoch: int = 0  # the newest that a member here was told, and since when: about then somebody came, went or asked
+    epoch: int = 0  # the newest that is known, and since when at the earliest: then somebody came, went or asked
     rose_at: int | None = None
     describe_at: int | None = None
 

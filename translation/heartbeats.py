@@ -118,10 +118,12 @@ def restates(member: Member, sent: GroupHeartbeat) -> bool:
     return _full(member, sent.member_epoch, held(member) if sent.member_epoch > JOIN_EPOCH else NOTHING) == sent
 
 
-def pace_ms(member: Member, now: int) -> int:
-    """Often while somebody is parked or the group moves, else as the coordinator wishes."""
-    hurried = member.parked is not None or now < member.moving_until
-    return min(member.rules.poll_ms, member.pace_ms) if hurried else member.pace_ms
+def next_beat(member: Member, now: int) -> int:
+    """Soon while somebody is parked or the group moves. Else within the interval that the coordinator wishes, in turn."""
+    if member.parked is not None or now < member.moving_until:
+        return now + min(member.rules.poll_ms, member.pace_ms)
+    since_turn_ms = 0 if member.beat_part is None else (now - int(member.pace_ms * member.beat_part)) % member.pace_ms
+    return now + member.pace_ms - since_turn_ms
 
 
 def hurry(turn: Turn) -> None:

@@ -125,6 +125,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     quiet_until: int = 0  # after a leave: no heartbeat that nobody waits for
     beaten_at: int = NEVER  # when the last heartbeat went out
     heartbeat_at: int | None = None
+    beat_part: float | None = None  # of each quiet interval: its turn among the members here
     describe_at: int | None = None
     rejoin_at: int | None = None
     rebalance_by: int | None = None

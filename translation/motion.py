@@ -11,7 +11,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from translation.events import AssignorAgreed, BeatWanted, LullWanted, MotionSeen, TargetLearned, TargetUnknown
+from translation.events import (
+    AssignorAgreed,
+    BeatPlaced,
+    BeatWanted,
+    LullWanted,
+    MotionSeen,
+    TargetLearned,
+    TargetUnknown,
+)
 from translation.group import (
     AnyGroupFact,
     Describe,
@@ -29,6 +37,7 @@ from translation.group import (
 from translation.handover import plans
 from translation.heartbeat import JOIN_EPOCH
 from translation.states import Phase, Standing
+from translation.watch import free_seat, looked_at, part_of
 
 # A description that has not come after so long is asked for again.
 DESCRIPTION_PATIENCE_MS = 2000
@@ -43,6 +52,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
     match fact:
         case MemberChanged():
             before, group = group, _member_changed(group, fact, now)
+            _place(before, group, fact.transition.member_id, orders)
             if _has_new_ballots(before, group, fact.transition.member_id):
                 group = _agree(group, orders)
         case NativeBeat():
@@ -50,6 +60,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
         case DescriptionWanted():
             group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
+            group = _risen(group, fact.group_epoch, None, now)
             orders += _tell_described(group, fact, now)
             group = _described(group, fact, now)
         case DescriptionFailed():
@@ -88,23 +99,35 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         # Who was refused has not been in the group, and leaves nothing.
         return _stir(group, now, grace_ms) if before is not None and before.epoch > 0 else group
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
+    losses = owned - assigned
+    group = _risen(group, transition.epoch, name, now)
     members = _know(
         group,
         name,
         epoch=transition.epoch,
         local=True,
+        seat=before.seat if before is not None and before.local else free_seat(group),
         hears_at=changed.hears_at,
-        losses=owned - assigned,
+        losses=losses,
         gains=assigned - owned,
         offers=changed.contract.offers if changed.contract.assignor else (),
         vote=changed.contract.assignor,
     )
     locals_ = group.locals if name in group.locals else tuple(sorted((*group.locals, name)))
     group = _with(group, members=members, locals=locals_)
-    if transition.epoch > group.epoch:
-        group = _with(group, epoch=transition.epoch, rose_at=now)
-    is_sign = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
-    return _stir(group, now) if is_sign else group
+    is_news = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
+    has_to_give = before is not None and not losses <= before.losses
+    return _stir(group, now) if is_news or has_to_give else group
+
+
+def _risen(group: Group, epoch: int, looker: str | None, now: int) -> Group:
+    """What made the group's epoch rise came to pass after somebody here last looked."""
+    return _with(group, epoch=epoch, rose_at=looked_at(group, looker, now)) if epoch > group.epoch else group
+
+
+def _place(before: Group, group: Group, name: str, orders: list[GroupOrder]) -> None:
+    if name in group.locals and name not in before.locals:
+        orders.append(Tell(name, BeatPlaced(part=part_of(group.members[name].seat))))
 
 
 def _has_new_ballots(before: Group, group: Group, member_id: str) -> bool:
@@ -207,17 +230,20 @@ def _described(group: Group, described: Described, now: int) -> Group:
 
 
 def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
-    """A direct native member has beaten when its epoch has moved, or it is new: just now, if we looked just before.
-    If not, a newcomer came about when the epoch rose; and another keeps the rhythm it was seen to have."""
-    looked_at = group.described_at
-    just_now = now if looked_at is not None and now - looked_at <= TRUST_MS else None
+    """A direct native member has beaten when its epoch has moved, or it is new: since the last description, if that was
+    just before. If not, one that is new came when the epoch rose, and another keeps the rhythm it was seen to have.
+
+    Of all that is possible the earliest: what is handed over a moment too late waits for another beat.
+    """
+    before = group.described_at
+    just_now = before if before is not None and now - before <= TRUST_MS else None
     members = {name: known for name, known in group.members.items() if known.local or known.passing}
     for member in described.members:
         known = group.members.get(member.member_id)
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
             members[member.member_id] = known
         else:
-            beat_at = known.beat_at if known is not None else group.rose_at
+            beat_at = known.beat_at if known is not None else group.rose_at if member.epoch == group.epoch else None
             members[member.member_id] = Known(epoch=member.epoch, beat_at=beat_at if just_now is None else just_now)
     return members
 

@@ -84,6 +84,8 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
             turn.becomes(quiet_until=event.until)
         case ev.AssignorAgreed():
             assignor_agreed(turn, event)
+        case ev.BeatPlaced():
+            turn.becomes(beat_part=event.part)
         case ev.InstanceTaken():
             taken_over(turn)
         case ev.SeenElsewhere():

@@ -193,8 +193,8 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
-        "hurried = member.parked is not None or now < member.moving_until",
-        "hurried = member.parked is not None",
+        "if member.parked is not None or now < member.moving_until:",
+        "if member.parked is not None:",
         "a group that moves is looked at often",
     ),
     Mutant(
@@ -397,9 +397,51 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "return _stir(group, now) if is_sign else group",
+        "return _stir(group, now) if is_news or has_to_give else group",
         "return group",
         "a sign of motion makes the whole group look closely",
+    ),
+    Mutant(
+        "motion.py",
+        "if is_news or has_to_give else",
+        "if is_news else",
+        "a member here that must give up something is a sign of motion",
+    ),
+    Mutant(
+        "motion.py",
+        "            group = _risen(group, fact.group_epoch, None, now)\n",
+        "",
+        "a description says too that the group's epoch has risen",
+    ),
+    Mutant(
+        "motion.py",
+        "rose_at=looked_at(group, looker, now)",
+        "rose_at=now",
+        "what made the epoch rise came to pass after somebody last looked",
+    ),
+    Mutant(
+        "motion.py",
+        "group.rose_at if member.epoch == group.epoch else None",
+        "group.rose_at",
+        "only who has the newest epoch came when it rose",
+    ),
+    Mutant(
+        "heartbeats.py",
+        "0 if member.beat_part is None else",
+        "0 if True else",
+        "the members here take turns",
+    ),
+    Mutant(
+        "watch.py",
+        "taken = {group.members[name].seat for name in group.locals}",
+        "taken = {len(group.locals) - 1}",
+        "whoever comes takes a seat that is free",
+    ),
+    Mutant(
+        "watch.py",
+        "if name != looker",
+        "if name",
+        "who sees it now did not see it before",
     ),
     Mutant(
         "handover.py",

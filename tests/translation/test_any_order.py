@@ -141,6 +141,10 @@ class AnyOrder(RuleBasedStateMachine):
     def lull_wanted(self, ms: int) -> None:
         self.take(ev.LullWanted(until=self.walker.now + ms))
 
+    @rule(part=st.sampled_from([0, 0.5, 0.75]))
+    def beat_placed(self, part: float) -> None:
+        self.take(ev.BeatPlaced(part=part))
+
     @rule(ms=NEAR_MS)
     def hand_over_planned(self, ms: int) -> None:
         self.take(ev.HandOverPlanned(at=self.walker.now + ms))

@@ -9,6 +9,7 @@ from tests.translation.playbook import joins, tps
 from translation.admission import why_not_translated
 from translation.events import (
     AssignorAgreed,
+    BeatPlaced,
     BeatWanted,
     HandOverPlanned,
     LullWanted,
@@ -101,8 +102,28 @@ def test_a_member_seen_to_move_makes_its_fellows_look() -> None:
 
 
 def test_a_change_that_moves_no_epoch_is_no_sign() -> None:
-    assert told([(100, changed("m"))])[1] == []
-    assert told([(100, changed("m", phase_before=Phase.ABSENT))])[1] == [Tell("m", MotionSeen(until=6_100))]
+    assert told([(100, changed("m"))], of_locals("m"))[1] == []
+    absent = changed("m", phase_before=Phase.ABSENT)
+    assert told([(100, absent)], of_locals("m"))[1] == [Tell("m", MotionSeen(until=6_100))]
+
+
+def test_but_a_client_that_must_give_up_something_is_one() -> None:
+    """Who is to receive it, and who else must give, would learn of it with the next beat."""
+    must_give = changed("m", owned=tps(0, 1), assigned=tps(0))
+    group, orders = told([(100, must_give)], of_locals("m"))
+    assert orders == [Tell("m", MotionSeen(until=6_100))]
+    assert told([(200, must_give)], group)[1] == []
+
+
+def test_the_members_here_take_turns_to_beat() -> None:
+    group = QUIET
+    parts = []
+    for name in "abcd":
+        group, orders = told([(0, changed(name))], group)
+        parts += [order.event.part for order in orders if isinstance(order.event, BeatPlaced)]  # type: ignore[union-attr]
+    assert parts == [0, 0.5, 0.25, 0.75]
+    assert told([(0, changed("b"))], group)[1] == []
+    assert told([(0, gone("b")), (0, changed("e"))], group)[1][0] == Tell("e", BeatPlaced(part=0.5))
 
 
 def test_after_a_leave_nobody_is_hurried_for_a_while() -> None:
@@ -125,7 +146,11 @@ def test_nobody_waits_for_a_replacement_of_one_whose_session_has_ended() -> None
 
 def test_a_newcomer_ends_the_grace() -> None:
     orders = told([(100, gone("m")), (200, changed("x", phase_before=Phase.ABSENT))], of_locals("m", "n"))[1]
-    assert orders == [Tell("n", MotionSeen(until=6_200)), Tell("x", MotionSeen(until=6_200))]
+    assert orders == [
+        Tell("x", BeatPlaced(part=0.5)),
+        Tell("n", MotionSeen(until=6_200)),
+        Tell("x", MotionSeen(until=6_200)),
+    ]
 
 
 def test_native_members_that_pass_through_are_signs_too() -> None:
@@ -238,21 +263,47 @@ def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat
     before = described(member("m", 2, (0, 1), (0, 1)), epoch=2)
     view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
     group, _ = told([(100, before), (300, view)], losing())
-    assert group.members["x"] == Known(epoch=3, beat_at=300)
-    assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=5_300 - 400))]
-    assert told([(5_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_300 - 400))]
+    assert group.members["x"] == Known(epoch=3, beat_at=100)
+    assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=5_100 - 400))]
+    assert told([(5_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_100 - 400))]
 
 
-def test_a_newcomer_that_was_not_looked_at_just_before_beat_about_when_the_epoch_rose() -> None:
-    view = described(member("m", 2, (0,), (0,)), member("x", 3, (), (1,)), epoch=3)
-    group, _ = told([(5_000, view)], losing())
-    assert group.rose_at == 0
-    assert group.members["x"].beat_at == 0
+def seated(*names: str, epoch: int = 2) -> Group:
+    """Of members that take turns to beat, at rest."""
+    members = {name: Known(epoch=epoch, local=True, seat=seat) for seat, name in enumerate(names)}
+    return msgspec.structs.replace(QUIET, members=members, locals=tuple(sorted(names)), epoch=epoch)
+
+
+@pytest.mark.parametrize(
+    ("names", "since"),
+    [("m", 11_300 - 5_000), ("mn", 10_000 + 2_500 - 5_000), ("nm", 10_000), ("mnop", 10_000 + 1_250)],
+)
+def test_what_made_the_epoch_rise_came_after_somebody_here_last_looked(names: str, since: int) -> None:
+    """Turns are at 0, 2.5, 1.25 and 3.75 s of each 5: whose beat saw it did not see it before."""
+    assert told([(11_300, changed("m", epoch=3))], seated(*names))[0].rose_at == since
+
+
+def test_while_the_group_moves_somebody_looked_just_before() -> None:
+    moving = told([(11_000, changed("m", epoch=3))], seated("m"))[0]
+    assert told([(12_000, changed("m", epoch=4))], moving)[0].rose_at == 12_000 - 200 - 1_000
+
+
+def test_a_newcomer_that_was_not_looked_at_just_before_beat_when_the_epoch_rose_at_the_earliest() -> None:
+    group, _ = told([(11_000, changed("n", epoch=3))], seated("m", "n"))
+    newest, older = member("x", 3, (), (1,)), member("y", 2, (), ())
+    group, _ = told([(14_000, described(newest, older, epoch=3))], group)
+    assert (group.members["x"].beat_at, group.members["y"].beat_at) == (10_000, None)
+
+
+def test_a_description_may_be_the_first_to_say_that_the_epoch_rose() -> None:
+    group, _ = told([(11_000, described(member("x", 3, (), (1,)), epoch=3))], seated("m", "n"))
+    assert (group.epoch, group.members["x"].beat_at) == (3, 10_000)
 
 
 def test_who_gives_up_something_is_asked_when_the_receiver_is_about_to_beat() -> None:
+    seen = described(member("x", 2, (), ()), epoch=2)
     view = described(member("m", 2, (0,), (0,)), member("x", 3, (), (1,)), epoch=3)
-    assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=5_000 - 400))]
+    assert told([(100, seen), (200, view)], losing())[1] == [Tell("m", HandOverPlanned(at=5_100 - 400))]
 
 
 def test_and_at_once_when_partitions_lie_idle_that_a_member_here_could_take() -> None:
@@ -265,9 +316,9 @@ def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> Non
     at_four = described(member("x", 4, (), ()), epoch=4)
     seen = [(100, described()), (300, at_three), (500, at_three)]
     group, _ = told(seen)
-    assert group.members["x"] == Known(epoch=3, beat_at=300)
+    assert group.members["x"] == Known(epoch=3, beat_at=100)
     group, _ = told([(700, at_four)], group)
-    assert group.members["x"] == Known(epoch=4, beat_at=700)
+    assert group.members["x"] == Known(epoch=4, beat_at=500)
 
 
 def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:

@@ -31,6 +31,7 @@ from tests.translation.test_happy_path import remembered
 from translation import errors as e
 from translation.actions import AnswerHeartbeat, AnswerSync, DescribeGroup
 from translation.events import (
+    BeatPlaced,
     BeatWanted,
     ClientLeft,
     CoordinatorLost,
@@ -378,6 +379,17 @@ def test_after_a_sign_of_motion_the_coordinator_is_asked_often_and_then_as_befor
         play >> granted(2)
     play >> wait(4_999)
     assert play >> wait(1) << beat(2)
+
+
+def test_at_rest_a_member_beats_in_its_turn_of_each_interval() -> None:
+    """Turns are at 2.5 s of each 5: soon after the motion, and then an interval apart, however late the answers are."""
+    play = after(Playbook(stable(), NOW), BeatPlaced(part=0.5), wait(10_000), granted(2))
+    play >> wait(2_499)
+    play >> wait(1) << beat(2)
+    play >> wait(40) >> granted(2) >> wait(4_959)
+    play >> wait(1) << beat(2)
+    play >> MotionSeen(until=play.now + 300) >> granted(2) >> wait(200) << beat(2)
+    assert play >> granted(2) >> wait(200) << beat(2)
 
 
 def test_motion_and_wishes_do_not_hurry_who_is_absent_or_due_anyway() -> None:

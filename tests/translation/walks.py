@@ -181,6 +181,7 @@ class Walker:
                 ev.MotionSeen(until=self.now + 1_000),
                 ev.BeatWanted(),
                 ev.BeatWanted(),
+                ev.BeatPlaced(part=chance.choice([0, 0.5])),
                 ev.HandOverPlanned(at=self.now + chance.choice([-100, 100])),
                 ev.HoldInterrupted(request=held),
                 ev.ClientLeft(request=parked),

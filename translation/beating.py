@@ -99,9 +99,11 @@ def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:
 
 
 def hold_abandoned(turn: Turn, request: int) -> None:
-    if turn.member.held and turn.member.held.request == request:
+    """Nobody hears the answer: the client was last heard when it beat, and its session counts from then, as with a broker."""
+    held, heard_at = turn.member.held, turn.member.heard_at
+    if held and held.request == request:
         answer_held(turn, e.NETWORK_EXCEPTION)
-        turn.becomes(held_ms=0)
+        turn.becomes(held_ms=0, heard_at=heard_at)
 
 
 def release_held(turn: Turn) -> None:

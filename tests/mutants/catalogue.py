@@ -438,6 +438,12 @@ GROUP = (
         "whoever comes takes a seat that is free",
     ),
     Mutant(
+        "beating.py",
+        "turn.becomes(held_ms=0, heard_at=heard_at)",
+        "turn.becomes(held_ms=0)",
+        "the session of a client that is gone counts from its last beat",
+    ),
+    Mutant(
         "watch.py",
         "if name != looker",
         "if name",

@@ -261,6 +261,13 @@ def test_who_has_hung_up_on_a_held_heartbeat_may_have_been_told_elsewhere_until_
     assert play >> beats(6) << beat(3, owned=[0, 1])
 
 
+def test_the_session_of_who_has_hung_up_on_a_held_heartbeat_counts_from_that_beat_as_with_a_broker() -> None:
+    """A client that was killed is given up no later than without the proxy. Who waits loses nothing by it."""
+    killed = after(rhythmic() >> beats(5), wait(1_000), ClientLeft(request=5))
+    waiting = after(rhythmic() >> beats(5), wait(1_000), HoldInterrupted(request=5))
+    assert (killed.member.heard_at, waiting.member.heard_at) == (killed.now - 1_000, waiting.now)
+
+
 def test_another_request_on_its_connection_releases_a_held_heartbeat() -> None:
     play = rhythmic() >> beats(5)
     play >> HoldInterrupted(request=4)

@@ -16,6 +16,7 @@ the contract on what comes out.
 traces.py           which rebalance is an observation part of?
 rebalance_trace.py  one rebalance as a tree of spans
 spans.py            what a span says
+making.py           how it is made, without the SDK's own `Span`
 exporting.py        how spans get out, and what becomes of those that do not
 otlp_file.py        the file they go to
 metrics.py          how many did, as Prometheus reads it

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
@@ -26,6 +26,7 @@ from proxy.tracing.otlp_file import OtlpFile
 
 SCOPE = "kip848-proxy"
 MEMBER = ("kip848.group_id", "kip848.member_id")
+ALL = 2**64
 BATCH_SPANS = 512
 # When the proxy stops, no further batch is begun after this.
 CLOSE_MS = 5_000
@@ -112,7 +113,7 @@ class ByMember(Sampler):
     """A member's traces are all kept or all left out, by its name alone, so that its history has no holes."""
 
     def __init__(self, ratio: float) -> None:
-        self._below = round(ratio * 2**64)
+        self._below = round(ratio * ALL)
 
     def should_sample(
         self,
@@ -124,12 +125,17 @@ class ByMember(Sampler):
         links: Sequence[Link] | None = None,
         trace_state: TraceState | None = None,
     ) -> SamplingResult:
-        member = "\0".join(str((attributes or {}).get(key, "")) for key in MEMBER)
-        is_kept = int.from_bytes(blake2b(member.encode(), digest_size=8).digest(), "big") < self._below
+        is_kept = self._below == ALL or _number(attributes or {}) < self._below
         return SamplingResult(Decision.RECORD_AND_SAMPLE if is_kept else Decision.DROP, attributes if is_kept else None)
 
     def get_description(self) -> str:
-        return f"ByMember({self._below / 2**64})"
+        return f"ByMember({self._below / ALL})"
+
+
+def _number(attributes: Mapping[str, object]) -> int:
+    """One of ALL, the same wherever the member is."""
+    member = "\0".join(str(attributes.get(key, "")) for key in MEMBER)
+    return int.from_bytes(blake2b(member.encode(), digest_size=8).digest(), "big")
 
 
 class Exporting:

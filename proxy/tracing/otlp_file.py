@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,10 +18,14 @@ import msgspec
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from opentelemetry.trace import Link, SpanContext
+from opentelemetry.trace import Link
 
 # Span.flags and Link.flags of OTLP: it is known whether the parent is remote, and it is not.
 PARENT_IS_LOCAL = 0x100
+# Most of what a span says, others say too: its member's name and software, an epoch, a phase. So attributes are kept as
+# they are written, but for long lists: a few megabytes at most.
+REMEMBERED = 8_192
+FEW = 8
 
 
 class OtlpFile(SpanExporter):
@@ -81,41 +86,68 @@ def _of(resource: Resource) -> Mapping[str, Any]:
     return resource.attributes
 
 
-def _span(span: ReadableSpan) -> dict[str, Any]:
-    context = span.get_span_context()
+class _Status(msgspec.Struct, omit_defaults=True):
+    """`{}` where there is no error, as the collector writes it."""
+
+    message: str = ""
+    code: int = 0
+
+
+class _Span(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None = None
+    flags: int
+    name: str
+    kind: int
+    start_time_unix_nano: str
+    end_time_unix_nano: str
+    attributes: list[msgspec.Raw] = []
+    links: list[dict[str, Any]] = []
+    status: _Status
+
+
+def _span(span: ReadableSpan) -> _Span:
+    context, parent, status = span.get_span_context(), span.parent, span.status
     assert context is not None, "a span that was recorded has a context"
-    return _present(
-        {
-            **_ids(context),
-            "parentSpanId": f"{span.parent.span_id:016x}" if span.parent is not None else None,
-            "flags": PARENT_IS_LOCAL,
-            "name": span.name,
-            # OTLP counts kinds from 1 (INTERNAL), OpenTelemetry's Python from 0.
-            "kind": span.kind.value + 1,
-            "startTimeUnixNano": str(span.start_time),
-            "endTimeUnixNano": str(span.end_time),
-            "attributes": _attributes(span.attributes or {}),
-            "links": [_link(link) for link in span.links],
-            "status": _present({"message": span.status.description, "code": span.status.status_code.value}),
-        }
+    return _Span(
+        trace_id=f"{context.trace_id:032x}",
+        span_id=f"{context.span_id:016x}",
+        parent_span_id=f"{parent.span_id:016x}" if parent is not None else None,
+        flags=PARENT_IS_LOCAL,
+        name=span.name,
+        # OTLP counts kinds from 1 (INTERNAL), OpenTelemetry's Python from 0.
+        kind=span.kind.value + 1,
+        start_time_unix_nano=str(span.start_time),
+        end_time_unix_nano=str(span.end_time),
+        attributes=_attributes(span.attributes or {}),
+        links=[_link(link) for link in span.links],
+        status=_Status(status.description or "", status.status_code.value),
     )
 
 
 def _link(link: Link) -> dict[str, Any]:
-    attributes = _attributes(link.attributes or {})
-    return _present({**_ids(link.context), "attributes": attributes, "flags": PARENT_IS_LOCAL})
+    ids = {"traceId": f"{link.context.trace_id:032x}", "spanId": f"{link.context.span_id:016x}"}
+    return _present({**ids, "attributes": _attributes(link.attributes or {}), "flags": PARENT_IS_LOCAL})
 
 
-def _ids(context: SpanContext) -> dict[str, str]:
-    return {"traceId": f"{context.trace_id:032x}", "spanId": f"{context.span_id:016x}"}
+def _attributes(given: Mapping[str, Any]) -> list[msgspec.Raw]:
+    return [
+        _attribute(key, value) if isinstance(value, tuple) and len(value) > FEW else _remembered(key, value)
+        for key, value in given.items()
+    ]
 
 
-def _attributes(given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _value(value)} for key, value in given.items()]
+def _attribute(key: str, value: object) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode({"key": key, "value": _value(value)}))
+
+
+# Typed, for to a cache True is 1.
+_remembered = lru_cache(REMEMBERED, typed=True)(_attribute)
 
 
 def _value(value: object) -> dict[str, Any]:
-    match value:  # the most frequent first, and bool before int
+    match value:  # bool before int
         case str():
             return {"stringValue": value}
         case bool():
@@ -124,7 +156,7 @@ def _value(value: object) -> dict[str, Any]:
             return {"intValue": str(value)}
         case float():
             return {"doubleValue": value}
-        case tuple() | list():
+        case tuple():
             return {"arrayValue": {"values": [_value(each) for each in value]}}
         case _:
             raise TypeError(f"no OTLP value for {value!r}")

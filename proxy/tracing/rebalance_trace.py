@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Mapping
 
-from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
+from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode
 
 from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, RequestAnswered, RequestArrived
+from proxy.tracing.making import UNSET, Begun, Spans
 from proxy.tracing.spans import (
+    BEAT,
     LOST,
     ORDINARY,
-    PREFIX,
-    Attributes,
+    Key,
     Names,
     answer_attributes,
+    change_attributes,
     error_name,
     heartbeat_answer_attributes,
     heartbeat_attributes,
@@ -24,18 +26,16 @@ from proxy.tracing.spans import (
     request_attributes,
     transition_attributes,
 )
+from translation import errors as e
 from translation.states import Phase
 
-Key = tuple[str, str]
-# An empty context, not None: that would be whatever the running task has at hand.
-NO_PARENT = Context()
 PHASES = {Phase.PREPARE_REBALANCE: "PrepareRebalance", Phase.COMPLETING_REBALANCE: "CompletingRebalance"}
 # What can become a heartbeat upstream while it waits. A classic Heartbeat that is held for news does not.
 SERVED = frozenset({"JoinGroup", "SyncGroup", "LeaveGroup"})
-
-
 # A coordinator that needs longer than this to answer a heartbeat is news in itself.
 SLOW_NS = 5_000_000_000
+# Of a member that finds no rest while its group moves on: to the last epochs.
+MOST_LINKS = 128
 
 
 class Asked:
@@ -46,8 +46,12 @@ class Asked:
         self.key: Key = (arrived.group_id, arrived.member_id)
         self.answered: RequestAnswered | None = None
         self.trace: RebalanceTrace | None = None
-        self.span: Span | None = None
-        self.start_ns = arrived.at_ns
+        self.span: Begun | None = None
+
+    @property
+    def error(self) -> str | None:
+        code = self.answered.error_code if self.answered is not None else e.NONE
+        return error_name(code) if code not in ORDINARY else None
 
 
 class Beat:
@@ -84,111 +88,95 @@ class Beat:
 
 
 class RebalanceTrace:
-    def __init__(self, tracer: Tracer, opened: Changed, start_ns: int) -> None:
-        self._tracer = tracer
+    def __init__(self, spans: Spans, opened: Changed, start_ns: int) -> None:
+        self._spans = spans
         self._opened = opened
-        self._start_ns = start_ns
-        self._phase: Span | None = None
-        self._phase_start_ns = start_ns
         self._in_phase = Phase.ABSENT
-        self.root = begin(tracer, "rebalance", None, start_ns, lambda: rebalance_attributes(opened))
+        self._entered = opened
+        self._phase: Begun | None = None
+        self._status = UNSET
+        self._links: deque[Link] = deque(maxlen=MOST_LINKS)
+        self.root = spans.root("rebalance", (opened.transition.group_id, opened.transition.member_id), start_ns)
 
     def tell(self, changed: Changed) -> None:
-        transition_span(self._tracer, self.root, changed)
+        tell_transition(self._spans, self._spans.below(self.root, "transition", changed.at_ns), changed)
         if changed.transition.phase is self._in_phase:
             return
-        if self._phase is not None:
-            self._phase.end(changed.at_ns)
+        self._leave_phase(changed.at_ns)
         self._in_phase = changed.transition.phase
-        self._phase_start_ns = changed.at_ns
+        self._entered = changed
         name = PHASES.get(self._in_phase)
-        self._phase = None
-        if name is not None:
-            self._phase = begin(self._tracer, name, self.root, changed.at_ns, lambda: phase_attributes(changed))
+        self._phase = self._spans.below(self.root, name, changed.at_ns) if name is not None else None
+
+    def link(self, first: SpanContext, changed: Changed) -> None:
+        self._links.append(Link(first, change_attributes(changed)))
 
     def take_request(self, asked: Asked) -> None:
         if asked.trace is not None:
             return
         asked.trace = self
-        asked.start_ns = max(asked.arrived.at_ns, self._start_ns)
-        asked.span = request_span(self._tracer, self.root, asked, asked.start_ns)
+        start_ns = max(asked.arrived.at_ns, self.root.start_ns)
+        asked.span = self._spans.below(self.root, asked.arrived.api, start_ns, SpanKind.SERVER)
 
     def end_request(self, asked: Asked) -> None:
         """None: the rebalance was over before it was answered, and so is its span."""
         if asked.span is None or asked.answered is None:
             return
-        if asked.answered.error_code not in ORDINARY:
-            self.root.set_status(
-                Status(StatusCode.ERROR, f"{asked.arrived.api}: {error_name(asked.answered.error_code)}")
-            )
-        say_answer(asked.span, asked.answered)
-        asked.span.end(asked.answered.at_ns)
+        if asked.error:
+            self._status = Status(StatusCode.ERROR, f"{asked.arrived.api}: {asked.error}")
+        tell_request(self._spans, asked.span, asked, asked.answered.at_ns)
         asked.span = None
 
     def take_beat(self, beat: Beat, names: Names, asked: Mapping[int, Asked]) -> None:
-        start_ns = max(beat.sent.at_ns, self._start_ns)
-        parent = self._served(beat, asked) or (self._phase if start_ns >= self._phase_start_ns else None) or self.root
-        beat_span(self._tracer, parent, beat, names, start_ns).end(beat.until_ns)
+        start_ns = max(beat.sent.at_ns, self.root.start_ns)
+        phase = self._phase if self._phase is not None and start_ns >= self._phase.start_ns else None
+        parent = self._served(beat, asked) or phase or self.root
+        tell_beat(self._spans, self._spans.below(parent, BEAT, start_ns, SpanKind.CLIENT), beat, names)
 
-    def _served(self, beat: Beat, asked: Mapping[int, Asked]) -> Span | None:
+    def _served(self, beat: Beat, asked: Mapping[int, Asked]) -> Begun | None:
         """The request that this heartbeat serves, if that still waits: the one that became it, or the last before it."""
         if beat.sent.request is not None:
             named = asked.get(beat.sent.request)
-            return named.span if named is not None and named.start_ns <= beat.sent.at_ns else None
-        waiting = [each for each in asked.values() if each.span is not None and each.arrived.api in SERVED]
-        spans = [each.span for each in waiting if each.start_ns <= beat.sent.at_ns]
-        return spans[-1] if spans else None
+            spans = [named.span] if named is not None else []
+        else:
+            spans = [each.span for each in asked.values() if each.arrived.api in SERVED]
+        before = [span for span in spans if span is not None and span.start_ns <= beat.sent.at_ns]
+        return before[-1] if before else None
 
     def end(self, closed: Changed, at_ns: int, outcome: str, asked: Mapping[int, Asked]) -> None:
         for each in asked.values():
             if each.trace is self and each.span is not None:
-                each.span.set_attribute(PREFIX + "still_open", 1)
-                each.span.end(at_ns)
+                tell_request(self._spans, each.span, each, at_ns)
                 each.span = None
+        self._leave_phase(at_ns)
+        opened = self._opened
+        self._spans.end(
+            self.root,
+            at_ns,
+            lambda: rebalance_attributes(opened) | outcome_attributes(opened, closed, outcome),
+            self._status,
+            tuple(self._links),
+        )
+
+    def _leave_phase(self, at_ns: int) -> None:
         if self._phase is not None:
-            self._phase.end(at_ns)
-        if self.root.is_recording():
-            self.root.set_attributes(outcome_attributes(self._opened, closed, outcome))
-        self.root.end(at_ns)
+            self._spans.end(self._phase, at_ns, lambda: phase_attributes(self._entered))
 
 
-def begin(
-    tracer: Tracer,
-    name: str,
-    parent: Span | None,
-    at_ns: int,
-    attributes: Callable[[], Attributes],
-    kind: SpanKind = SpanKind.INTERNAL,
-) -> Span:
-    """What is not sampled need not be described."""
-    if parent is None:
-        return tracer.start_span(name, NO_PARENT, kind, attributes(), start_time=at_ns)
-    said = attributes() if parent.is_recording() else None
-    return tracer.start_span(name, set_span_in_context(parent), kind, said, start_time=at_ns)
+def tell_transition(spans: Spans, span: Begun, changed: Changed) -> None:
+    spans.end(span, changed.at_ns, lambda: transition_attributes(changed))
 
 
-def transition_span(tracer: Tracer, parent: Span | None, changed: Changed) -> None:
-    begin(tracer, "transition", parent, changed.at_ns, lambda: transition_attributes(changed)).end(changed.at_ns)
+def tell_request(spans: Spans, span: Begun, asked: Asked, until_ns: int) -> None:
+    status = Status(StatusCode.ERROR, asked.error) if asked.error else UNSET
+    spans.end(span, until_ns, lambda: request_attributes(asked.arrived) | answer_attributes(asked.answered), status)
 
 
-def request_span(tracer: Tracer, parent: Span | None, asked: Asked, start_ns: int) -> Span:
-    return begin(
-        tracer, asked.arrived.api, parent, start_ns, lambda: request_attributes(asked.arrived), SpanKind.SERVER
+def tell_beat(spans: Spans, span: Begun, beat: Beat, names: Names) -> None:
+    status = Status(StatusCode.ERROR, beat.error) if beat.failed else UNSET
+    spans.end(
+        span,
+        beat.until_ns,
+        lambda: heartbeat_attributes(beat.sent, names) | heartbeat_answer_attributes(beat.answered, names),
+        status,
     )
-
-
-def say_answer(span: Span, answered: RequestAnswered) -> None:
-    span.set_attributes(answer_attributes(answered))
-    if answered.error_code not in ORDINARY:
-        span.set_status(Status(StatusCode.ERROR, error_name(answered.error_code)))
-
-
-def beat_span(tracer: Tracer, parent: Span | None, beat: Beat, names: Names, start_ns: int) -> Span:
-    def said() -> Attributes:
-        heard = heartbeat_answer_attributes(beat.answered, names) if beat.answered is not None else {}
-        return heartbeat_attributes(beat.sent, names) | heard
-
-    span = begin(tracer, "ConsumerGroupHeartbeat", parent, start_ns, said, SpanKind.CLIENT)
-    if beat.failed:
-        span.set_status(Status(StatusCode.ERROR, beat.error))
-    return span

@@ -2,12 +2,14 @@
 
 `kip848.*` is ours and is a contract with whoever reads traces (docs/traces.md): a transition's attributes are the fields
 of `Transition`, by one rule. The others are OpenTelemetry's semantic conventions for messaging, and for errors.
+Values are such as the SDK would keep them: strings, numbers, tuples of strings; never None. Nobody checks them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 
 import msgspec
 
@@ -17,24 +19,30 @@ from translation.heartbeat import TopicPartition
 from translation.transition import Transition
 
 PREFIX = "kip848."
-Value = str | int | list[str]
+Key = tuple[str, str]
+Value = str | int | tuple[str, ...]
 Attributes = dict[str, Value]
 Names = Mapping[str, str | None]
 
-FIELDS = tuple(field.name for field in msgspec.structs.fields(Transition))
-PARTITIONS = ("kept", "revoked", "gained", "owned", "assigned")
 # What the classic protocol answers in the ordinary course of things.
 ORDINARY = frozenset({e.NONE, e.MEMBER_ID_REQUIRED, e.REBALANCE_IN_PROGRESS})
 LOST = "lost"
-PLAIN = (str, int, list)
+BEAT = "ConsumerGroupHeartbeat"
+NO_NAMES: Names = {}
+PLAIN = (str, int)
+
+
+def whose(member: Key) -> Attributes:
+    """What sampling goes by, before anything else is said."""
+    return _ours({"group_id": member[0], "member_id": member[1]})
 
 
 def transition_attributes(changed: Changed) -> Attributes:
     """The record, field by field: enums by value, partitions as `topic:number`, nothing for None and for no partitions."""
-    said = {name: getattr(changed.transition, name) for name in FIELDS}
-    beside = {"at_ns": changed.at_ns, "topic_ids": _topic_ids(changed), "node": changed.node}
-    ours = _prefixed(said | beside | _client(changed.client), changed.names)
-    return ours | messaging(changed.transition.group_id, changed.transition.client_id)
+    it = changed.transition
+    beside = {"at_ns": changed.at_ns, "node": changed.node}
+    ours = _ours(msgspec.structs.asdict(it) | beside | _client(changed.client), changed.names)
+    return ours | _topic_ids(it, changed.names) | messaging(it.group_id, it.client_id)
 
 
 def rebalance_attributes(opened: Changed) -> Attributes:
@@ -44,7 +52,7 @@ def rebalance_attributes(opened: Changed) -> Attributes:
         name: getattr(it, name) for name in ("group_id", "member_id", "instance_id", "client_id", "cause", "reason")
     }
     before = {"epoch_before": it.epoch_before, "generation_before": it.generation_before, "node": opened.node}
-    return _prefixed(said | before | _client(opened.client), opened.names) | messaging(it.group_id, it.client_id)
+    return _ours(said | before | _client(opened.client)) | messaging(it.group_id, it.client_id)
 
 
 def outcome_attributes(opened: Changed, closed: Changed, outcome: str) -> Attributes:
@@ -59,12 +67,17 @@ def outcome_attributes(opened: Changed, closed: Changed, outcome: str) -> Attrib
         "gained": tuple(sorted(holds - held)),
         "owned": closed.transition.owned,
     }
-    return _prefixed(said, {**opened.names, **closed.names})
+    return _ours(said, {**opened.names, **closed.names})
 
 
 def phase_attributes(changed: Changed) -> Attributes:
     it = changed.transition
-    return _prefixed({"group_id": it.group_id, "member_id": it.member_id, "epoch": it.epoch, "cause": it.cause}, {})
+    return _ours({"group_id": it.group_id, "member_id": it.member_id, "epoch": it.epoch, "cause": it.cause})
+
+
+def change_attributes(changed: Changed) -> Attributes:
+    """Of the link between members of one group change."""
+    return _ours({"group_id": changed.transition.group_id, "epoch": changed.transition.epoch})
 
 
 def request_attributes(arrived: RequestArrived) -> Attributes:
@@ -79,12 +92,14 @@ def request_attributes(arrived: RequestArrived) -> Attributes:
         # Where the member was already in the middle of asking, the span begins later than this.
         "arrived_ns": arrived.at_ns,
     }
-    ours = _prefixed(said | _client(arrived.client), {})
-    return ours | messaging(arrived.group_id, arrived.client.client_id, arrived.api)
+    return _ours(said | _client(arrived.client)) | messaging(arrived.group_id, arrived.client.client_id, arrived.api)
 
 
-def answer_attributes(answered: RequestAnswered) -> Attributes:
-    said: Attributes = {PREFIX + "error_code": answered.error_code}
+def answer_attributes(answered: RequestAnswered | None) -> Attributes:
+    """None: the rebalance was over before it was answered."""
+    if answered is None:
+        return _ours({"still_open": 1})
+    said = _ours({"error_code": answered.error_code})
     return said if answered.error_code in ORDINARY else said | {"error.type": error_name(answered.error_code)}
 
 
@@ -98,17 +113,17 @@ def heartbeat_attributes(sent: HeartbeatSent, names: Names) -> Attributes:
         "owned": beat.owned,
         "request": sent.request,
     }
-    return _prefixed(said, names) | messaging(beat.group_id, "", "ConsumerGroupHeartbeat")
+    return _ours(said, names) | messaging(beat.group_id, "", BEAT)
 
 
-def heartbeat_answer_attributes(answered: HeartbeatAnswered, names: Names) -> Attributes:
-    answer = answered.answer
+def heartbeat_answer_attributes(answered: HeartbeatAnswered | None, names: Names) -> Attributes:
+    answer = answered.answer if answered is not None else None
     if answer is None:
         return {"error.type": LOST}
     if answer.error_code:
         reason = {PREFIX + "reason": answer.error_message} if answer.error_message else {}
         return {PREFIX + "error_code": answer.error_code, "error.type": error_name(answer.error_code), **reason}
-    return _prefixed({"error_code": 0, "epoch": answer.member_epoch, "assigned": answer.assignment}, names)
+    return _ours({"error_code": 0, "epoch": answer.member_epoch, "assigned": answer.assignment}, names)
 
 
 def messaging(group_id: str, client_id: str, operation: str | None = None) -> Attributes:
@@ -125,33 +140,36 @@ def error_name(code: int) -> str:
     return e.NAMES.get(code, str(code))
 
 
-def _prefixed(said: Mapping[str, object], names: Names) -> Attributes:
-    flat = {PREFIX + name: _flat(value, names) for name, value in said.items() if value is not None}
-    return {name: value for name, value in flat.items() if value != []}
+def _ours(said: Mapping[str, object], names: Names = NO_NAMES) -> Attributes:
+    ours: Attributes = {}
+    for name, value in said.items():  # the most frequent kind first
+        if isinstance(value, PLAIN):
+            ours[_prefixed(name)] = value
+        elif isinstance(value, tuple):
+            if value:
+                ours[_prefixed(name)] = tuple([_partition(each, names) for each in value])
+        elif isinstance(value, Enum):
+            ours[_prefixed(name)] = str(value.value)
+        elif value is not None:
+            raise TypeError(f"no attribute for {value!r}")
+    return ours
 
 
-def _flat(value: object, names: Names) -> Value:
-    if isinstance(value, PLAIN):
-        return value
-    if isinstance(value, Enum):
-        return str(value.value)
-    if isinstance(value, tuple):
-        return [_partition(each, names) for each in value]
-    raise TypeError(f"no attribute for {value!r}")
+@cache
+def _prefixed(name: str) -> str:
+    """One string for all spans that wait."""
+    return PREFIX + name
 
 
 def _partition(partition: TopicPartition, names: Names) -> str:
     return f"{names.get(partition.topic_id) or partition.topic_id}:{partition.partition}"
 
 
-def _topic_ids(changed: Changed) -> list[str]:
+def _topic_ids(it: Transition, names: Names) -> Attributes:
     """Of the topics that the record speaks of: names are for people, ids are what a topic is."""
-    spoken_of = _topics(getattr(changed.transition, name) for name in PARTITIONS)
-    return [f"{name}={topic}" for topic in sorted(spoken_of) if (name := changed.names.get(topic))]
-
-
-def _topics(lists: Iterable[tuple[TopicPartition, ...]]) -> set[str]:
-    return {partition.topic_id for partitions in lists for partition in partitions}
+    spoken_of = {each.topic_id for each in (*it.kept, *it.revoked, *it.gained, *it.owned, *it.assigned)}
+    named = tuple(f"{name}={topic}" for topic in sorted(spoken_of) if (name := names.get(topic)))
+    return {_prefixed("topic_ids"): named} if named else {}
 
 
 def _client(client: Client) -> dict[str, object]:

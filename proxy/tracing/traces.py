@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TypeVar
 
-from opentelemetry.trace import SpanContext, Tracer
+from opentelemetry.trace import SpanContext, SpanKind, Tracer
 
 from proxy.observations import (
     Changed,
@@ -16,17 +16,16 @@ from proxy.observations import (
     RequestAnswered,
     RequestArrived,
 )
+from proxy.tracing.making import Spans
 from proxy.tracing.rebalance_trace import (
     Asked,
     Beat,
-    Key,
     RebalanceTrace,
-    beat_span,
-    request_span,
-    say_answer,
-    transition_span,
+    tell_beat,
+    tell_request,
+    tell_transition,
 )
-from proxy.tracing.spans import ORDINARY
+from proxy.tracing.spans import BEAT, Key
 from translation import errors as e
 from translation.states import Phase, Standing
 from translation.transition import Transition
@@ -54,7 +53,7 @@ class Traces:
 
     def __init__(self, tracer: Tracer) -> None:
         self.mistakes = 0
-        self._tracer = tracer
+        self._spans = Spans(tracer)
         self._members: OrderedDict[Key, Watched] = OrderedDict()
         self._requests: OrderedDict[int, Asked] = OrderedDict()
         self._beats: OrderedDict[int, Beat] = OrderedDict()
@@ -147,11 +146,11 @@ class Traces:
     def _alone(self, one: Asked | Beat) -> None:
         if isinstance(one, Beat):
             if one.is_news:
-                beat_span(self._tracer, None, one, {}, one.sent.at_ns).end(one.until_ns)
-        elif one.answered is not None and one.answered.error_code not in ORDINARY:
-            span = request_span(self._tracer, None, one, one.arrived.at_ns)
-            say_answer(span, one.answered)
-            span.end(one.answered.at_ns)
+                span = self._spans.root(BEAT, one.key, one.sent.at_ns, SpanKind.CLIENT)
+                tell_beat(self._spans, span, one, {})
+        elif one.answered is not None and one.error:
+            span = self._spans.root(one.arrived.api, one.key, one.arrived.at_ns, SpanKind.SERVER)
+            tell_request(self._spans, span, one, one.answered.at_ns)
 
     # ------------------------------------------------------------------------------------------------------ transitions
 
@@ -169,7 +168,7 @@ class Traces:
         if member.trace is None:
             # An epoch that moves nothing. The heartbeat that brought it says no more than that, and there are many of them.
             self._give_up_waiting(member)
-            transition_span(self._tracer, None, changed)
+            tell_transition(self._spans, self._spans.root("transition", key, changed.at_ns), changed)
         else:
             self._tell(member, member.trace, changed)
         member.answered = member.beat = None
@@ -186,7 +185,7 @@ class Traces:
         if answered is not None and answered.answered is not None:
             is_cause = answered.arrived.number == changed.transition.request
             begins.append(answered.arrived.at_ns if is_cause else answered.answered.at_ns)
-        trace = member.trace = RebalanceTrace(self._tracer, changed, min(begins))
+        trace = member.trace = RebalanceTrace(self._spans, changed, min(begins))
         for each in member.open.values():
             trace.take_request(each)
         if answered is not None:
@@ -209,20 +208,20 @@ class Traces:
         if asked is not None:
             trace.take_request(asked)
         trace.tell(changed)
-        if it.epoch > 0 and it.epoch != it.epoch_before:
-            self._link(trace, it)
+        if it.epoch > 0 and it.epoch != it.epoch_before and trace.root.is_kept:
+            self._link(trace, changed)
         if _rests(it):
             trace.end(changed, changed.at_ns, it.phase.value, member.open)
             member.trace = None
 
-    def _link(self, trace: RebalanceTrace, it: Transition) -> None:
-        """Members of one group change are found from each other: all link to the first that was seen to move."""
-        change = (it.group_id, it.epoch)
+    def _link(self, trace: RebalanceTrace, changed: Changed) -> None:
+        """Members of one group change are found from each other: all link to the first that is traced."""
+        change = (changed.transition.group_id, changed.transition.epoch)
         first = self._firsts.get(change)
         if first is None:
-            _remember(self._firsts, change, trace.root.get_span_context(), MOST_EPOCHS)
-        elif first != trace.root.get_span_context():
-            trace.root.add_link(first, {"kip848.group_id": it.group_id, "kip848.epoch": it.epoch})
+            _remember(self._firsts, change, trace.root.context, MOST_EPOCHS)
+        elif first != trace.root.context:
+            trace.link(first, changed)
 
     def _keep(self, key: Key, member: Watched) -> None:
         it = member.last.transition

@@ -12,12 +12,15 @@ from pathlib import Path
 import msgspec
 import pytest
 from google.protobuf import json_format
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.trace import SpanContext
 
 from proxy.settings import Traces as Settings
 from proxy.tracing.exporting import CannotExport, Export, Exporting
+from proxy.tracing.otlp_file import request_line
 from proxy.tracing.traces import Traces
 from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
 from tests.proxy.traces.telling import Told
@@ -55,6 +58,7 @@ def parsed(line: str) -> ExportTraceServiceRequest:
     return json_format.ParseDict(as_protobuf(json.loads(line)), ExportTraceServiceRequest())
 
 
+CONTEXT = SpanContext(1, 2, is_remote=False)
 IDS = {"traceId", "spanId", "parentSpanId"}
 
 
@@ -76,6 +80,14 @@ def test_the_file_says_what_the_wire_says(tmp_path: Path) -> None:
         exported(Settings(file=str(tmp_path / "traces.json"), otlp_endpoint=endpoint))
     written = spans_of([parsed(line) for line in (tmp_path / "traces.json").read_text().splitlines()])
     assert written == spans_of(received)
+
+
+def test_a_value_is_written_by_its_type_whatever_was_written_before_it() -> None:
+    """What has been written once is not written anew; and 1 equals True, and 1.0."""
+    fifty = tuple(f"apples:{number}" for number in range(50))
+    values = [True, 1, 1.0, "1", False, 0, 0.5, "", '"\n\u00e9', (), ("a",), fifty, True]
+    spans = [ReadableSpan("x", CONTEXT, attributes={"same": value}, start_time=1, end_time=2) for value in values]
+    assert parsed(request_line(spans).decode()) == encode_spans(spans)
 
 
 def test_a_transition_carries_every_field_of_the_record_that_says_something(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ def test_a_refusal_is_an_error_on_the_heartbeat_the_request_and_the_rebalance() 
     assert failed["ConsumerGroupHeartbeat"] == "GROUP_AUTHORIZATION_FAILED"
     assert failed["JoinGroup"] == "GROUP_AUTHORIZATION_FAILED"
     assert tree(traced.spans)[0] == "rebalance!"
+    assert traced.spans[-1].status.description == "JoinGroup: GROUP_AUTHORIZATION_FAILED"
 
 
 def test_an_epoch_that_moves_in_silence_is_a_trace_of_its_own() -> None:

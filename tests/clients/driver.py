@@ -33,6 +33,8 @@ class Sasl(NamedTuple):
     mechanism: str
     user: str = "alice"
     password: str = "alice-secret"
+    # GSSAPI's, of the Java programs: the folder of a `Kdc`. The user's keytab is there, and the hosts that may be dialled.
+    kerberos: str = ""
 
 
 class ClientEnded(Exception):

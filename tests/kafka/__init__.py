@@ -14,6 +14,7 @@
     Cluster.start(security=Security(tls=True, mutual=True))
     Cluster.start(security=Security(sasl=("PLAIN", "SCRAM-SHA-256"), authorizer=True), overrides={"log.retention.ms": "1"})
     kafka.allow("User:alice", "topic", "orders", "read", "describe")
+    with Kdc() as kdc, Cluster.start(security=Security(sasl=("GSSAPI",), kerberos=kdc)) as kafka: …   # see kerberos.py
 
 Each node is broker and controller, with three listeners: CLIENT (what is tested: plaintext, TLS, SASL), INTERNAL
 (plaintext, whose anonymous user is the super user) for the brokers themselves and the verbs here, and CONTROLLER.
@@ -29,6 +30,7 @@ cluster starts its own, or repairs it.
 """
 
 from tests.kafka.cluster import Cluster
+from tests.kafka.kerberos import Kdc
 from tests.kafka.settings import Node, Security
 
-__all__ = ["Cluster", "Node", "Security"]
+__all__ = ["Cluster", "Kdc", "Node", "Security"]

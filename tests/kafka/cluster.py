@@ -194,7 +194,8 @@ class Cluster(Admin):
             raise error(f"node {number} ended with {code}:\n{said[-3_000:]}")
 
     def _java(self, *arguments: str) -> list[str]:
-        return [*JVM, LOGGING, "-cp", f"{broker_jars(self.version)}/*", *arguments]
+        kerberos = [self.security.kerberos.jvm_option] if self.security.kerberos else []
+        return [*JVM, LOGGING, *kerberos, "-cp", f"{broker_jars(self.version)}/*", *arguments]
 
     def _config(self, number: int) -> Path:
         return self.folder / f"node-{number}.properties"

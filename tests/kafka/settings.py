@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.kafka.certificates import Certificates
+from tests.kafka.kerberos import Kdc
 
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 LOGIN_MODULES = {
@@ -22,10 +23,11 @@ class Security(NamedTuple):
     tls: bool = False
     # Clients must show a certificate.
     mutual: bool = False
-    # Any of LOGIN_MODULES, for the USERS.
+    # Any of LOGIN_MODULES, for the USERS; or GSSAPI, for whom `kerberos` knows.
     sasl: tuple[str, ...] = ()
     # ACLs are enforced: nobody may anything that `allow` did not allow.
     authorizer: bool = False
+    kerberos: Kdc | None = None
 
     @property
     def protocol(self) -> str:
@@ -116,7 +118,10 @@ def _security(security: Security, certificates: Certificates | None) -> dict[str
     if security.sasl:
         said["sasl.enabled.mechanisms"] = ",".join(security.sasl)
     for mechanism in security.sasl:
-        said[f"listener.name.client.{mechanism.lower()}.sasl.jaas.config"] = _jaas(mechanism)
+        login = security.kerberos.login if mechanism == "GSSAPI" and security.kerberos else _jaas(mechanism)
+        said[f"listener.name.client.{mechanism.lower()}.sasl.jaas.config"] = login
+    if security.kerberos is not None:
+        said["sasl.kerberos.service.name"] = "kafka"
     return said
 
 

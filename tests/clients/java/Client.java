@@ -64,6 +64,12 @@ public class Client {
         if (!sasl.isNull()) {
             common.put("sasl.mechanism", sasl.get("mechanism").asText());
             common.put("sasl.jaas.config", jaas(sasl));
+            if (sasl.get("mechanism").asText().equals("GSSAPI")) {
+                common.put("sasl.kerberos.service.name", "kafka");
+                // Both are read when first needed, which is later.
+                System.setProperty("java.security.krb5.conf", sasl.get("kerberos").asText() + "/krb5.conf");
+                System.setProperty("jdk.net.hosts.file", sasl.get("kerberos").asText() + "/hosts");
+            }
         }
         emit("ready", Map.of("library", "kafka-clients", "version", version()));
     }
@@ -83,6 +89,11 @@ public class Client {
         String user = sasl.get("user").asText();
         if (mechanism.equals("OAUTHBEARER")) {
             return security + "oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"" + user + "\";";
+        }
+        if (mechanism.equals("GSSAPI")) {
+            String keytab = sasl.get("kerberos").asText() + "/" + user + ".keytab";
+            return "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true keyTab=\""
+                + keytab + "\" principal=\"" + user + "\";";
         }
         String module = mechanism.equals("PLAIN") ? "plain.PlainLoginModule" : "scram.ScramLoginModule";
         String password = sasl.get("password").asText();

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline import spans
+from pipeline import schema, spans
 from pipeline.compressed import lines_of
-from pipeline.life import at_home
-from pipeline.tables import FACTS, HOME, MADE
+from pipeline.life import at_home, lives
+from pipeline.tables import HOME, MADE
 
 Say = Callable[[str], None]
 # Readers pass over names that begin so.
@@ -37,40 +38,47 @@ def read_lines(spark: SparkSession, source: str) -> DataFrame:
 
 
 def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: None) -> None:
-    stage(spark, read_lines(spark, source), out, say)
-    make(spark, out, say)
+    rows = stage(spark, read_lines(spark, source), out, say)
+    write(spark, spans.rejects(rows).dropDuplicates(), out, "rejects", say)
+    write(spark, rows.transform(spans.requests).transform(spans.once), out, "requests", say)
+    with kept(rows.transform(spans.transitions)) as transitions:
+        write(spark, transitions.select(*schema.TRANSITIONS), out, "transitions", say)
+        _make(spark, transitions, out, say)
+    sweep(out)
 
 
-def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> None:
+def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> DataFrame:
     """Each line is parsed once; what it is made into is read several times."""
-    read = lines.transform(spans.spans)
     sweep(out)
     staged = f"{out}/{ASIDE}/{STAGED}"
     say("reading spans")
-    read.write.mode("overwrite").parquet(staged)
-    rows = spark.read.parquet(staged)
-    facts = {
-        "rejects": spans.rejects(rows).dropDuplicates(),
-        "transitions": rows.transform(spans.transitions).transform(spans.once),
-        "requests": rows.transform(spans.requests).transform(spans.once),
-    }
-    for name, table in facts.items():
-        write(spark, table, out, name, say)
-    sweep(out)
+    lines.transform(spans.spans).write.mode("overwrite").parquet(staged)
+    return spark.read.parquet(staged)
 
 
 def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     """All other tables, from those that are there."""
-    tables = {name: table(spark, out, name) for name in FACTS}
-    # What is kept keeps its order: members side by side, each life in order, so that no table has to shuffle or sort again.
-    home = tables[HOME] = tables["transitions"].transform(at_home).persist()
-    try:
-        for name, made in MADE.items():
-            write(spark, made(tables), out, name, say)
-            tables[name] = table(spark, out, name)
-    finally:
-        home.unpersist()
+    with kept(spark.read.parquet(f"{out}/transitions").drop(BATCH)) as transitions:
+        _make(spark, transitions, out, say)
     sweep(out)
+
+
+@contextmanager
+def kept(transitions: DataFrame) -> Iterator[DataFrame]:
+    """What is kept keeps its order: members side by side, each life in order, so that no table has to shuffle or sort
+    again."""
+    rows = transitions.transform(lives).persist()
+    try:
+        yield rows
+    finally:
+        rows.unpersist()
+
+
+def _make(spark: SparkSession, transitions: DataFrame, out: str, say: Say) -> None:
+    tables = {"transitions": transitions, HOME: at_home(transitions), "requests": table(spark, out, "requests")}
+    for name, made in MADE.items():
+        write(spark, made(tables), out, name, say)
+        tables[name] = table(spark, out, name)
 
 
 def table(spark: SparkSession, out: str, name: str) -> DataFrame:

@@ -21,11 +21,23 @@ def arrives() -> Column:
     return (f.col("phase_before") == "absent") & (f.col("phase") != "absent")
 
 
-def at_home(transitions: DataFrame) -> DataFrame:
+def lives(transitions: DataFrame) -> DataFrame:
+    """Each transition once, members side by side, each life in order, and the `home` of its member then. What exporters
+    repeat stands beside itself in a life's order, so one shuffle and sort both removes it and serves all tables."""
+    in_order = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER, "trace_id")
+    until_then = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    name = f.struct("trace_id", "span_id")
+    beside = {
+        "again": f.lag(name).over(in_order).eqNullSafe(name),
+        "home": f.last(f.when(arrives(), f.col("proxy")), ignorenulls=True).over(until_then),
+    }
+    return transitions.withColumns(beside).where("NOT again").drop("again")
+
+
+def at_home(lives: DataFrame) -> DataFrame:
     """Without what a proxy says of a member that has since arrived at another one. Who never arrived (the traces begin
     later) is at home wherever it is."""
-    home = f.last(f.when(arrives(), f.col("proxy")), ignorenulls=True).over(so_far())
-    return transitions.withColumn("home", home).where("home IS NULL OR home <=> proxy").drop("home")
+    return lives.where("home IS NULL OR home <=> proxy").drop("home")
 
 
 def seconds(ns: Column) -> Column:

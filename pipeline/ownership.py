@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.life import MEMBER, life
@@ -34,17 +34,12 @@ def changes(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:
     nothing = f.array().cast("array<string>")
     before = {f"{name}_was": f.coalesce(f.lag(name).over(life()), nothing) for name in lists.values()}
     moves = [
-        _moves(f.array_except(new, old), view, takes)
+        f.struct(f.lit(view).alias("view"), f.lit(takes).alias("takes"), f.array_except(new, old).alias("moved"))
         for view, name in lists.items()
         for new, old, takes in ((name, f"{name}_was", True), (f"{name}_was", name, False))
     ]
-    moved = home.withColumns(before).withColumn("moves", f.concat(*moves))
     beside = (*MEMBER, "client_id", "proxy", "at_ns", "epoch", "cause")
-    return moved.where(f.size("moves") > 0).select(*beside, f.inline("moves"))
-
-
-def _moves(partitions: Column, view: str, takes: bool) -> Column:
-    def move(partition: Column) -> Column:
-        return f.struct(f.lit(view).alias("view"), partition.alias("partition"), f.lit(takes).alias("takes"))
-
-    return f.transform(partitions, move)
+    # Lists first and partitions then. Of a column of all moves Spark would infer that it is not empty, and compute it
+    # twice; and to make it takes a lambda, for which Spark makes no Java.
+    listed = home.withColumns(before).select(*beside, f.inline(f.array(*moves)))
+    return listed.select(*beside, "view", "takes", f.explode("moved").alias("partition"))

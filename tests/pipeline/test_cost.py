@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from bench.pipeline.writer import BEGAN_NS
 from pipeline import cost, jobs, replay, spans
 from pipeline.in_broker import NATIVE_BEAT_MS
-from pipeline.life import at_home
+from pipeline.life import at_home, lives
 from pipeline.ownership import ownership
 from pipeline.rebalances import rebalances
 from pipeline.replay import LEFT, TAKEN_OVER, Bill, Move, Stage
@@ -208,7 +208,7 @@ def test_members_that_were_there_before_the_traces_are_there_in_the_replay(
     folder = tmp_path_factory.mktemp("resident")
     write(folder / "traces.json", [*resident.spans, *newcomer.spans])
     seen = jobs.read_lines(spark, str(folder)).transform(spans.spans).transform(spans.transitions)
-    home = seen.transform(at_home)
+    home = seen.transform(lives).transform(at_home)
     (deploy,) = cost.cost(home, rebalances(home), ownership(home)).collect()
     assert (deploy.joined, deploy.left, deploy.from_ns) == (1, 0, BEGAN_NS + 10_000_000_000)
     assert deploy.rebalances == 0

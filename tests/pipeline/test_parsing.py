@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline import spans
+from pipeline import schema, spans
+from pipeline.life import at_home, lives
+from pipeline.phases import member_phases
 
 pytestmark = pytest.mark.broker
 # -XX:+DontCompileHugeMethods, which is how HotSpot runs.
@@ -38,5 +40,16 @@ def test_a_span_is_counted_once_without_sorting_whole_rows(
 ) -> None:
     rows = compiling.createDataFrame([], "trace_id string, span_id string, said string")
     rows.transform(spans.once).explain()
-    plan = capsys.readouterr().out
-    assert (plan.count("Exchange"), plan.count("Sort ["), plan.count("SortAggregate")) == (1, 1, 0)
+    assert shuffled_and_sorted(capsys.readouterr().out) == (1, 1)
+
+
+def test_lives_are_shuffled_and_sorted_once_for_all_that_follows(
+    compiling: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    transitions = compiling.createDataFrame([], schema.ddl(schema.TRANSITIONS))
+    transitions.transform(lives).transform(at_home).transform(member_phases).explain()
+    assert shuffled_and_sorted(capsys.readouterr().out) == (1, 1)
+
+
+def shuffled_and_sorted(plan: str) -> tuple[int, int]:
+    return plan.count("Exchange"), plan.count("Sort [")

@@ -56,7 +56,8 @@ class Together:
         return group.assignor if group else None
 
     def wants_description(self, key: Key) -> None:
-        self._tell(key[0], gr.DescriptionWanted(member_id=key[1]))
+        hears_at = self._host.members[key].hears_at
+        self._tell(key[0], gr.DescriptionWanted(member_id=key[1], hears_at=hears_at))
 
     # ------------------------------------------------------------------------------------------------ native members
 

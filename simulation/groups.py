@@ -57,8 +57,8 @@ class Groups:
         group = self._groups.get(group_id)
         return group.assignor if group else None
 
-    def wants_description(self, key: Key, hears_at: int) -> None:
-        self._tell(key[0], DescriptionWanted(member_id=key[1], hears_at=hears_at))
+    def wants_description(self, key: Key) -> None:
+        self._tell(key[0], DescriptionWanted(member_id=key[1]))
 
     def kept_back(self, group_id: str, arrived: int) -> bool:
         """A native member's quiet heartbeat, in the grace after a leave."""

@@ -240,7 +240,7 @@ class Proxy:
             case do.SendCommit():
                 self._send_commit(key, order)
             case do.DescribeGroup():
-                self.groups.wants_description(key, self.members[key].hears_at)
+                self.groups.wants_description(key)
             case do.FindRegisteredMember():
                 self._describe(key[0], lambda group: self._tell_registered(key, order.instance_id, group))
             case do.LearnTopics():

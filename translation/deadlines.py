@@ -19,7 +19,6 @@ def attend(turn: Turn) -> None:
     answer_ripe_join(turn)
     settle_standing(turn)
     release_held(turn)
-    _plan_anew(turn)
     _describe(turn)
     send_when_due(turn)
 
@@ -61,15 +60,6 @@ def _plan(turn: Turn, member: Member) -> None:
     if rejoin_at is not None and turn.now >= rejoin_at:
         turn.because("partitions to give up" if member.losses else "new partitions to take")
         ask_to_rejoin(turn)
-
-
-def _plan_anew(turn: Turn) -> None:
-    """Who gives up something together with others is asked when the last of them can hear it. That changes when a Heartbeat
-    begins to be held, or something else on its connection ends that."""
-    before, member = turn.before, turn.member
-    is_planned = member.losses and None not in (before.rejoin_at, member.rejoin_at) and member.rules.plan_ms
-    if is_planned and (before.held is None) != (member.held is None):
-        turn.order(DescribeGroup())
 
 
 def _describe(turn: Turn) -> None:

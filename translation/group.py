@@ -45,10 +45,7 @@ class NativeBeat(GroupFact, frozen=True, kw_only=True):
 
 
 class DescriptionWanted(GroupFact, frozen=True, kw_only=True):
-    """A member here asks. `hears_at`: when its client can be told what comes of it."""
-
     member_id: str
-    hears_at: int = NEVER
 
 
 class DescribedMember(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
         case NativeBeat():
             group = _native_beat(group, fact, now)
         case DescriptionWanted():
-            group = _wished(group, fact, now)
+            group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
             group = _risen(group, fact.group_epoch, None, now)
             orders += _tell_described(group, fact, now)
@@ -188,13 +188,6 @@ def _next_description(group: Group, now: int) -> int:
 
 
 # --- descriptions --------------------------------------------------------------------------------------------------
-
-
-def _wished(group: Group, wish: DescriptionWanted, now: int) -> Group:
-    known = group.members.get(wish.member_id)
-    if known is not None and known.hears_at != wish.hears_at:
-        group = _with(group, members=_know(group, wish.member_id, hears_at=wish.hears_at))
-    return _with(group, wishers=group.wishers | {wish.member_id}, describe_at=_next_description(group, now))
 
 
 def _tell_described(group: Group, described: Described, now: int) -> Iterable[GroupOrder]:

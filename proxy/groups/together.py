@@ -56,8 +56,7 @@ class Together:
         return group.assignor if group else None
 
     def wants_description(self, key: Key) -> None:
-        hears_at = self._host.members[key].hears_at
-        self._tell(key[0], gr.DescriptionWanted(member_id=key[1], hears_at=hears_at))
+        self._tell(key[0], gr.DescriptionWanted(member_id=key[1]))
 
     # ------------------------------------------------------------------------------------------------ native members
 

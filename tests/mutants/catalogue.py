@@ -444,18 +444,6 @@ GROUP = (
         "the session of a client that is gone counts from its last beat",
     ),
     Mutant(
-        "motion.py",
-        "if known is not None and known.hears_at != wish.hears_at:",
-        "if False:",
-        "a plan goes by when clients can hear of it now",
-    ),
-    Mutant(
-        "deadlines.py",
-        "(before.held is None) != (member.held is None)",
-        "False",
-        "a hand-over is planned anew when a Heartbeat is held, or no more",
-    ),
-    Mutant(
         "watch.py",
         "if name != looker",
         "if name",

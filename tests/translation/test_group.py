@@ -358,17 +358,6 @@ def test_clients_that_give_to_one_member_here_are_asked_when_the_last_of_them_ca
     assert best_time(group, one + other, idle=2, now=1_000) == 1_000
 
 
-def test_who_asks_anew_says_when_its_client_can_hear_of_it_now() -> None:
-    """All who give to the newcomer are asked then, when the last of them can hear it."""
-    givers = {name: Known(epoch=2, local=True, losses=frozenset(tps(n))) for n, name in enumerate("mn")}
-    group = msgspec.structs.replace(of_locals("o"), locals=("m", "n", "o"))
-    group = msgspec.structs.replace(group, members=group.members | givers)
-    view = described(member("m", 2, (), ()), member("n", 2, (), ()), member("o", 2, (), (0, 1)))
-    asked = [(100, DescriptionWanted(member_id="m", hears_at=2_500)), (150, view)]
-    planned = [order for order in told(asked, group)[1] if isinstance(getattr(order, "event", None), HandOverPlanned)]
-    assert planned == [Tell(name, HandOverPlanned(at=2_500)) for name in "mn"]
-
-
 def test_a_receiver_that_hears_late_is_waited_for() -> None:
     group = company(here=Known(local=True, hears_at=2_500))
     assert best_time(group, gifts("here", hears_at=500), idle=0, now=1_000) == 2_500

@@ -324,21 +324,6 @@ def test_a_revocation_waits_a_moment_for_the_group_to_say_when_the_receiver_can_
     assert play >> wait(1) << Is("prepare-rebalance/reconciling E2 g2")
 
 
-def test_a_hand_over_is_planned_anew_when_it_changes_when_the_client_can_hear_of_it() -> None:
-    both = msgspec.structs.replace(PLANNING, hold_beat_part=HOLDING.hold_beat_part)
-    play = after(Playbook(stable(rules=both), NOW), wait(10_000), granted(2, [0])) >> HandOverPlanned(at=39_000)
-    play >> beats(5) << DescribeGroup()
-    play >> HoldInterrupted(request=5) << AnswerHeartbeat(5) << DescribeGroup()
-    play >> HandOverPlanned(at=34_000) >> wait(3_999) << Is("stable/reconciling E2 g2")
-    assert play >> wait(1) << Is("prepare-rebalance/reconciling E2 g2")
-
-
-def test_but_not_where_nothing_is_to_be_given_up() -> None:
-    both = msgspec.structs.replace(PLANNING, hold_beat_part=HOLDING.hold_beat_part, company_ms=60_000)
-    play = after(Playbook(stable(rules=both), NOW), wait(10_000), granted(3, [0, 1, 2])) >> beats(5)
-    assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5)
-
-
 def test_a_revocation_is_told_when_the_receiver_can_take() -> None:
     play = changed(0) >> HandOverPlanned(at=32_500)
     play >> wait(2_499) << Is("stable/reconciling E2 g2")

@@ -24,6 +24,7 @@ from translation.group import (
     AnyGroupFact,
     Describe,
     Described,
+    DescribedMember,
     DescriptionFailed,
     DescriptionWanted,
     Group,
@@ -235,17 +236,23 @@ def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
 
     Of all that is possible the earliest: what is handed over a moment too late waits for another beat.
     """
-    before = group.described_at
-    just_now = before if before is not None and now - before <= TRUST_MS else None
+    described_at = group.described_at
+    lately = described_at if described_at is not None and now - described_at <= TRUST_MS else None
     members = {name: known for name, known in group.members.items() if known.local or known.passing}
     for member in described.members:
         known = group.members.get(member.member_id)
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
             members[member.member_id] = known
         else:
-            beat_at = known.beat_at if known is not None else group.rose_at if member.epoch == group.epoch else None
-            members[member.member_id] = Known(epoch=member.epoch, beat_at=beat_at if just_now is None else just_now)
+            beat_at = _rhythm(group, known, member) if lately is None else lately
+            members[member.member_id] = Known(epoch=member.epoch, beat_at=beat_at)
     return members
+
+
+def _rhythm(group: Group, known: Known | None, member: DescribedMember) -> int | None:
+    if known is not None:
+        return known.beat_at
+    return group.rose_at if member.epoch == group.epoch else None
 
 
 def _description_failed(group: Group, failed: DescriptionFailed, now: int) -> Group:

@@ -321,6 +321,12 @@ def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> Non
     assert group.members["x"] == Known(epoch=4, beat_at=500)
 
 
+def test_whose_epoch_moved_while_nobody_looked_keeps_the_rhythm_that_it_was_seen_to_have() -> None:
+    at_three, at_four = (described(member("x", epoch, (), ()), epoch=epoch) for epoch in (3, 4))
+    group, _ = told([(100, described()), (300, at_three), (9_000, at_four)])
+    assert group.members["x"] == Known(epoch=4, beat_at=100)
+
+
 def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:
     return [Gift("giver", hears_at, receiver) for receiver in receivers]
 

@@ -41,16 +41,17 @@ class Groups:
         upstream: Upstream,
         pacing: Pacing,
         feed: Callable[[Key, WorldEvent], None],
+        hears_at: Callable[[Key], int],
         on_description: Callable[[GroupDescription], None],
     ) -> None:
         self.alive = True
         self._clock, self._upstream, self._pacing, self._feed = clock, upstream, pacing, feed
-        self._on_description = on_description
+        self._hears_at, self._on_description = hears_at, on_description
         self._groups: dict[str, Group] = {}
         self._wakes: dict[str, int] = {}
 
     def changed(self, transition: Transition, member: Member) -> None:
-        fact = MemberChanged(transition=transition, contract=member.contract, hears_at=member.hears_at)
+        fact = MemberChanged(transition=transition, contract=member.contract)
         self._tell(transition.group_id, fact)
 
     def assignor(self, group_id: str) -> str | None:
@@ -108,14 +109,19 @@ class Groups:
                 self._tell(group_id, DescriptionFailed(for_good=False))
             elif self.alive:
                 self._on_description(seen)
-                self._tell(group_id, _fact(seen))
+                self._tell(group_id, self._fact(group_id, seen))
 
         self._upstream.describe(group_id, described, lambda: self._tell(group_id, DescriptionFailed(for_good=False)))
 
-
-def _fact(seen: GroupDescription) -> Described:
-    members = tuple(
-        DescribedMember(member_id=each.member_id, epoch=each.epoch, assigned=each.assignment, target=each.target)
-        for each in seen.members
-    )
-    return Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
+    def _fact(self, group_id: str, seen: GroupDescription) -> Described:
+        members = tuple(
+            DescribedMember(
+                member_id=each.member_id,
+                epoch=each.epoch,
+                assigned=each.assignment,
+                target=each.target,
+                hears_at=self._hears_at((group_id, each.member_id)),
+            )
+            for each in seen.members
+        )
+        return Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)

@@ -23,7 +23,7 @@ from translation import actions as do
 from translation import events as ev
 from translation.adopting import still_valid
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
-from translation.member import Member
+from translation.member import NEVER, Member
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
 from translation.step import step
@@ -50,7 +50,7 @@ class Proxy:
         self.steps = 0
         self.rejoins_asked = 0
         self.on_transition: Callable[[Transition], None] = lambda transition: None
-        self.groups = Groups(clock, upstream, pacing, self.feed, self._described)
+        self.groups = Groups(clock, upstream, pacing, self.feed, self._hears_at, self._described)
         self._clock, self._upstream, self._rules = clock, upstream, rules
         self._instances: dict[Key, str] = {}
         self._wakes: dict[Key, int] = {}
@@ -312,6 +312,10 @@ class Proxy:
                 tell(group)
 
         self._upstream.describe(group_id, described, lambda: described(None))
+
+    def _hears_at(self, key: Key) -> int:
+        member = self.members.get(key)
+        return NEVER if member is None else member.hears_at
 
     def _described(self, group: GroupDescription) -> None:
         """Who was silent here and has been heard by another proxy since is that proxy's member."""

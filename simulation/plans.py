@@ -21,6 +21,7 @@ NATIVES = ("nina", "nick", "nora")
 STYLES: tuple[dict[str, Any], ...] = (
     {},
     {"assignor": "range"},
+    {"commit_ms": 250},
     {"cooperative": True, "assignor": "cooperative-sticky"},
     {"cooperative": True, "assignor": "cooperative-sticky", "sockets": 2},
     {"joins_in_a_row": 3},

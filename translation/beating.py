@@ -44,9 +44,10 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
         return _hold(turn, beat, member.rules.retry_ms)
     _learn(turn)
     hold_ms = _hold_ms(turn.member) if member.phase is Phase.STABLE and not _is_at_once(member, turn.now) else 0
-    if hold_ms:
-        return _hold(turn, beat, hold_ms)
-    return turn.order(AnswerHeartbeat(beat.request))
+    _hold(turn, beat, hold_ms)
+    if not hold_ms:
+        _let_go(turn)
+    return None
 
 
 def _is_at_once(member: Member, now: int) -> bool:
@@ -95,7 +96,7 @@ def hold_hurt(turn: Turn) -> None:
 
 def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:
     if turn.member.held and turn.member.held.request == event.request:
-        answer_held(turn, e.NONE)
+        _let_go(turn)
 
 
 def hold_abandoned(turn: Turn, request: int) -> None:
@@ -110,11 +111,26 @@ def release_held(turn: Turn) -> None:
     """No news in time. While the coordinator is out of reach the news is that it must be looked for."""
     held = turn.member.held
     if held and turn.now >= held.until:
-        answer_held(turn, e.NOT_COORDINATOR if turn.member.cut else e.NONE)
+        if turn.member.cut:
+            answer_held(turn, e.NOT_COORDINATOR)
+        else:
+            _let_go(turn)
+
+
+def _let_go(turn: Turn) -> None:
+    """Nothing has to be told yet. But who is to rejoin sooner after this answer than before its next beat is asked with it:
+    a little early its partitions lie idle, later the others wait for it."""
+    member = turn.member
+    rejoin_at = member.rejoin_at
+    if member.phase is Phase.STABLE and rejoin_at is not None and rejoin_at - turn.now <= member.beats_at - rejoin_at:
+        ask_to_rejoin(turn)
+    else:
+        answer_held(turn, e.NONE)
 
 
 def ask_to_rejoin(turn: Turn) -> None:
     """PrepareRebalance: a held Heartbeat says so at once, the next one otherwise."""
+    turn.because("partitions to give up" if turn.member.losses else "new partitions to take")
     turn.becomes(
         phase=Phase.PREPARE_REBALANCE,
         asked=turn.member.held is not None,

@@ -58,7 +58,6 @@ def _plan(turn: Turn, member: Member) -> None:
             turn.order(DescribeGroup())
     rejoin_at = turn.member.rejoin_at
     if rejoin_at is not None and turn.now >= rejoin_at:
-        turn.because("partitions to give up" if member.losses else "new partitions to take")
         ask_to_rejoin(turn)
 
 

@@ -135,12 +135,18 @@ class TopicsAllowed(Event, frozen=True, kw_only=True):
 
 
 class TargetLearned(Event, frozen=True, kw_only=True):
-    """What ConsumerGroupDescribe says of this member. Committed state: it may lag a little behind the answers."""
+    """What ConsumerGroupDescribe says of this member. Committed state: it may lag a little behind the answers.
+
+    The last two are the group's word (handover.py): of what the member lacks, so many partitions will have been given up
+    by then, for those who have them are asked already.
+    """
 
     group_epoch: int
     assignment_epoch: int
     member_epoch: int
     target: tuple[TopicPartition, ...]
+    coming: int = 0
+    comes_at: int = 0
 
 
 class TargetUnknown(Event, frozen=True, kw_only=True):

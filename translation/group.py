@@ -29,11 +29,10 @@ class GroupFact(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaul
 
 
 class MemberChanged(GroupFact, frozen=True, kw_only=True):
-    """A member here has moved. `contract` is what it says of itself since, `hears_at` when its client can be told."""
+    """A member here has moved. `contract` is what it says of itself since."""
 
     transition: Transition
     contract: Contract = Contract()
-    hears_at: int = NEVER
 
 
 class NativeBeat(GroupFact, frozen=True, kw_only=True):
@@ -49,10 +48,13 @@ class DescriptionWanted(GroupFact, frozen=True, kw_only=True):
 
 
 class DescribedMember(msgspec.Struct, frozen=True, kw_only=True):
+    """`hears_at` is not the coordinator's: of a member here, when its client can be told of a rebalance."""
+
     member_id: str
     epoch: int
     assigned: tuple[TopicPartition, ...]
     target: tuple[TopicPartition, ...]
+    hears_at: int = NEVER
 
 
 class Described(GroupFact, frozen=True, kw_only=True):
@@ -102,7 +104,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     passing: bool = False
     beat_at: int | None = None  # a direct native member: since when, at the earliest, it was last seen to have beaten
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
-    hears_at: int = NEVER  # a local one: its client hears of a rebalance then, if told before
+    hears_at: int = NEVER  # a local one: its client hears of a rebalance then, if told before, as last described
     losses: Partitions = NOTHING  # what its client must give up
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
     offers: tuple[str, ...] = ()  # the assignors it could vote for

@@ -1,7 +1,7 @@
 """When can partitions change hands? Nothing is gained when a member lets go before the receiver can take.
 
 Who will receive is in the targets of a description. A receiver behind this proxy is told once all that it gets is free,
-so those who give are asked at one time, when the last of them can hear it: each earlier one would only let its
+so those who give to it are asked at one time, when the last of them can hear it: each earlier one would only let its
 partitions lie. A native one that passes through is paced, and takes at once. A direct native member takes at its next
 beat: so the clients are asked just before one of the receivers' beats, whichever leaves partitions with nobody for the
 least time in all.
@@ -13,7 +13,7 @@ newcomer begins with that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from translation.events import HandOverPlanned
@@ -32,21 +32,57 @@ class Gift(NamedTuple):
 
 
 def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, HandOverPlanned]]:
-    """When to ask the clients here that must give up something: but for newcomers all at one time, for what one gives up
-    another waits to take, and until then each has its own.
+    """When to ask the clients here that must give up something: each party of them at one time, but for who gives to a
+    newcomer.
 
     What a member has been told to give up is no longer assigned to it, though its client has it still: we know that of
     our own (losses). What another has not been told yet is in the description: assigned, and not in its target.
     """
-    if not any(group.members[name].losses for name in group.locals):
+    losers = [name for name in group.locals if group.members[name].losses]
+    if not losers:
         return
     gifts = _gifts(group, described)
     hungry = _hungry(group, described)
     prompt = {gift.giver for gift in gifts if gift.receiver in hungry and gift.hears_at <= now}
-    at = best_time(group, [gift for gift in gifts if gift.giver not in prompt], len(_idle(group, described)), now)
-    for name in group.locals:
-        if group.members[name].losses:
-            yield name, HandOverPlanned(at=now if name in prompt else at)
+    idle = _idle(group, described)
+    for party in _parties(group, gifts):
+        members = {gift.giver for gift in party}
+        givers = [name for name in losers if name in members]
+        later = [gift for gift in party if gift.giver not in prompt]
+        at = best_time(group, later, sum(len(idle[name]) for name in givers), now)
+        yield from ((name, HandOverPlanned(at=now if name in prompt else at)) for name in givers)
+
+
+def _parties(group: Group, gifts: Sequence[Gift]) -> Iterable[list[Gift]]:
+    """What clients here give to each other hangs together: who gets something is told when all of it is free, and rejoins
+    once for that and for what it gives itself. Who gives to natives only goes by their beats, whatever others do."""
+    here, leader = frozenset(group.locals), dict[str, str]()
+
+    def led_by(name: str) -> str:
+        while (follows := leader.get(name, name)) != name:
+            name = follows
+        return name
+
+    for gift in gifts:
+        if gift.receiver in here:
+            leader[led_by(gift.giver)] = led_by(gift.receiver)
+    parties: dict[str, list[Gift]] = {}
+    for gift in gifts:
+        parties.setdefault(led_by(gift.giver), []).append(gift)
+    return parties.values()
+
+
+def on_its_way(
+    group: Group, described: Described, planned: Mapping[str, HandOverPlanned], now: int
+) -> dict[str, list[int]]:
+    """Whom what will reach when, of those who are asked already and have yet to hear it. All others keep what they have until
+    their receiver can take it, even if it is told sooner of what it can have now."""
+    asked = {name for name, plan in planned.items() if plan.at <= now < group.members[name].hears_at}
+    coming: dict[str, list[int]] = {}
+    for gift in _gifts(group, described):
+        if gift.giver in asked:
+            coming.setdefault(gift.receiver, []).append(gift.hears_at)
+    return coming
 
 
 def _hungry(group: Group, described: Described) -> set[str]:
@@ -70,14 +106,14 @@ def _givers(group: Group, described: Described) -> dict[TopicPartition, str]:
     return untold | {tp: name for name in group.locals for tp in group.members[name].losses}
 
 
-def _idle(group: Group, described: Described) -> set[TopicPartition]:
-    """Partitions that nobody consumes until those clients rejoin: granted and not told, or meant for them and held by
-    nobody."""
+def _idle(group: Group, described: Described) -> dict[str, set[TopicPartition]]:
+    """Partitions that nobody consumes until one of those clients rejoins: granted to it and not told, or meant for it and
+    held by nobody."""
     asked = {name for name in group.locals if group.members[name].losses}
     losses = set[TopicPartition]().union(*(group.members[name].losses for name in asked))
     held = losses.union(*(member.assigned for member in described.members))
-    free = [set(member.target) - held for member in described.members if member.member_id in asked]
-    return set[TopicPartition]().union(*free, *(group.members[name].gains for name in asked))
+    targets = {member.member_id: member.target for member in described.members}
+    return {name: (set(targets.get(name, ())) - held) | group.members[name].gains for name in asked}
 
 
 def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:

@@ -57,7 +57,16 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
     turn.becomes(settled=has_target and (is_last or member.is_idle), blind=False)
     if turn.member.settled and member.rejoin_at is not None and not member.losses:
         turn.becomes(rejoin_at=turn.now)
+    _await_rest(turn, event)
     hear_of_oneself(turn, event)
+
+
+def _await_rest(turn: Turn, event: TargetLearned) -> None:
+    """What is there for a parked client lies idle while it waits for what is coming; which would lie until it beats."""
+    member = turn.member
+    if member.parked is not None and event.coming:
+        is_worth_it = len(member.grantable) * (event.comes_at - turn.now) < event.coming * member.rhythm_ms
+        turn.becomes(parked=msgspec.structs.replace(member.parked, rest_at=event.comes_at if is_worth_it else 0))
 
 
 def motion_seen(turn: Turn, event: MotionSeen) -> None:

@@ -38,6 +38,7 @@ class ParkedJoin(msgspec.Struct, frozen=True):
     until: int  # for the assignment to become whole
     word_by: int  # for the coordinator to say anything at all
     knows_id: bool  # the client has heard its member id before
+    rest_at: int = 0  # more will have been given up by then, and is worth waiting for
 
 
 class HeldHeartbeat(msgspec.Struct, frozen=True):
@@ -114,6 +115,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # Times, absolute. None: not pending.
     heard_at: int = 0
+    told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
     held_ms: int = 0  # how long its last beat was held
@@ -175,9 +177,12 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def hears_at(self) -> int:
         """When the client can hear of a rebalance: in an answer that it waits for, else in that to its next beat."""
-        if self.held or self.parked or self.asked:
-            return NEVER
-        return (self.heard_at if self.beat_seen_at is None else self.beat_seen_at) + self.rhythm_ms
+        return NEVER if self.held or self.parked or self.asked else self.beats_at
+
+    @property
+    def beats_at(self) -> int:
+        """When the client will beat again."""
+        return (self.told_at if self.beat_seen_at is None else self.beat_seen_at) + self.rhythm_ms
 
     @property
     def fade_ms(self) -> int:
@@ -250,11 +255,14 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def calm_at(self) -> int | None:
         """When an assignment that has been the same for so long counts as whole: where nobody can say whether it is; and,
-        much sooner, where the client has let go of everything and what it may have lies idle meanwhile."""
+        much sooner, where the client has let go of everything and what it may have lies idle meanwhile; but not before what
+        comes soon."""
         if self.parked is None or self.is_waited_for or self.unnamed:
             return None
         if self.is_idle:
-            return max(self.changed_at, self.parked.until - self.rules.park_ms) + self.rules.idle_ms
+            return (
+                max(self.changed_at, self.parked.until - self.rules.park_ms, self.parked.rest_at) + self.rules.idle_ms
+            )
         return self.changed_at + self.rules.calm_ms if self.blind else None
 
     @property

@@ -35,7 +35,7 @@ from translation.group import (
     Tell,
     TimePassed,
 )
-from translation.handover import plans
+from translation.handover import on_its_way, plans
 from translation.heartbeat import JOIN_EPOCH
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
@@ -108,7 +108,6 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         epoch=transition.epoch,
         local=True,
         seat=before.seat if before is not None and before.local else free_seat(group),
-        hears_at=changed.hears_at,
         losses=losses,
         gains=assigned - owned,
         offers=changed.contract.offers if changed.contract.assignor else (),
@@ -192,6 +191,9 @@ def _next_description(group: Group, now: int) -> int:
 
 
 def _tell_described(group: Group, described: Described, now: int) -> Iterable[GroupOrder]:
+    seen = _with(group, members=_seen(group, described, now))
+    planned = dict(plans(seen, described, now))
+    coming = on_its_way(seen, described, planned, now)
     for member in described.members:
         if member.member_id in group.wishers:
             learned = TargetLearned(
@@ -199,11 +201,11 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
                 assignment_epoch=described.assignment_epoch,
                 member_epoch=member.epoch,
                 target=member.target,
+                coming=len(coming.get(member.member_id, ())),
+                comes_at=max(coming.get(member.member_id, ()), default=0),
             )
             yield Tell(member.member_id, learned)
-    seen = _with(group, members=_seen(group, described, now))
-    for member_id, plan in plans(seen, described, now):
-        yield Tell(member_id, plan)
+    yield from (Tell(member_id, plan) for member_id, plan in planned.items())
     if group.is_watched and group.is_moving(now) and now >= group.quiet_until:
         yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
 
@@ -242,7 +244,7 @@ def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
     for member in described.members:
         known = group.members.get(member.member_id)
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
-            members[member.member_id] = known
+            members[member.member_id] = msgspec.structs.replace(known, hears_at=member.hears_at)
         else:
             beat_at = _rhythm(group, known, member) if lately is None else lately
             members[member.member_id] = Known(epoch=member.epoch, beat_at=beat_at)

@@ -16,7 +16,7 @@ from proxy.groups.native import SeenGroup
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
-from translation.member import Member
+from translation.member import NEVER, Member
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.states import Phase
@@ -44,7 +44,7 @@ class Together:
         self._seeks = 0
 
     def changed(self, transition: Transition, member: Member) -> None:
-        fact = gr.MemberChanged(transition=transition, contract=member.contract, hears_at=member.hears_at)
+        fact = gr.MemberChanged(transition=transition, contract=member.contract)
         self._tell(transition.group_id, fact)
         told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
         if told and not self._own_hosts and not self._seeks:
@@ -145,11 +145,21 @@ class Together:
             return
         self._find_lost(seen)
         members = tuple(
-            gr.DescribedMember(member_id=each.member_id, epoch=each.epoch, assigned=each.assigned, target=each.target)
+            gr.DescribedMember(
+                member_id=each.member_id,
+                epoch=each.epoch,
+                assigned=each.assigned,
+                target=each.target,
+                hears_at=self._hears_at((group_id, each.member_id)),
+            )
             for each in seen.members
         )
         fact = gr.Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
         self._tell(group_id, fact)
+
+    def _hears_at(self, key: Key) -> int:
+        member = self._host.members.get(key)
+        return NEVER if member is None else member.hears_at
 
     def _find_lost(self, seen: SeenGroup) -> None:
         """Who was silent here and has been heard from another host since is another proxy's member.

@@ -36,7 +36,7 @@ from translation.group import (
     native_waits_until,
 )
 from translation.handover import Gift, best_time
-from translation.member import Contract
+from translation.member import NEVER, Contract
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.states import Phase, Standing
@@ -73,8 +73,10 @@ def gone(member_id: str = "m") -> MemberChanged:
     return changed(member_id, phase=Phase.ABSENT, standing=Standing.LEAVING, request=7)
 
 
-def member(name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...]) -> DescribedMember:
-    return DescribedMember(member_id=name, epoch=epoch, assigned=tps(*assigned), target=tps(*target))
+def member(
+    name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...], hears_at: int = NEVER
+) -> DescribedMember:
+    return DescribedMember(member_id=name, epoch=epoch, assigned=tps(*assigned), target=tps(*target), hears_at=hears_at)
 
 
 def described(*members: DescribedMember, epoch: int = 2, behind: int = 0) -> Described:
@@ -370,18 +372,63 @@ def test_a_receiver_that_hears_late_is_waited_for() -> None:
     assert best_time(group, gifts("here", hears_at=500), idle=2, now=1_000) == 1_000
 
 
+def giving(receivers: dict[str, str], **known: Known) -> dict[str, int]:
+    """Members here, each of which gives one partition to another: when they are asked."""
+    givers = {name: Known(epoch=3, local=True, losses=frozenset(tps(n))) for n, name in enumerate(receivers)}
+    group = msgspec.structs.replace(QUIET, members=known | givers, locals=tuple(receivers))
+    gains = {name: [n for n, to in enumerate(receivers.values()) if to == name] for name in known | givers}
+    kept = {name: 10 + n for n, name in enumerate(gains)}
+    view = described(*(member(name, 3, (kept[name],), (kept[name], *gains[name])) for name in gains), epoch=3)
+    orders = told([(100, view)], group)[1]
+    plans = [(o.member_id, o.event) for o in orders if isinstance(o, Tell)]
+    return {name: plan.at for name, plan in plans if isinstance(plan, HandOverPlanned)}
+
+
+def test_who_gives_to_different_natives_is_asked_by_the_beat_of_each() -> None:
+    natives = {"soon": Known(epoch=3, beat_at=-3_000), "later": Known(epoch=3, beat_at=-1_000)}
+    assert giving({"m": "soon", "n": "later"}, **natives) == {"m": 2_000 - 400, "n": 4_000 - 400}
+
+
+def test_members_here_that_give_to_each_other_are_asked_together() -> None:
+    """N rejoins once, for what it gets from m and for what it gives; o has nothing to do with them."""
+    natives = {"soon": Known(epoch=3, beat_at=-3_000), "later": Known(epoch=3, beat_at=-1_000)}
+    asked = giving({"m": "n", "n": "later", "o": "soon"}, **natives)
+    assert asked == {"m": 4_000 - 400, "n": 4_000 - 400, "o": 2_000 - 400}
+
+
+def told_newcomer(*for_busy: int) -> TargetLearned:
+    """It asks. Ready can give it something at once, busy at 2 s; and `for_busy` lies idle until busy has been asked."""
+    givers = {name: Known(epoch=3, local=True, losses=frozenset(tps(n))) for n, name in ((1, "busy"), (2, "ready"))}
+    members = givers | {"n": Known(epoch=3, local=True)}
+    group = msgspec.structs.replace(QUIET, members=members, locals=tuple(members), wishers=frozenset({"n"}))
+    busy, ready = member("busy", 3, (), for_busy, hears_at=2_000), member("ready", 3, (), ())
+    orders = told([(100, described(busy, ready, member("n", 3, (0,), (0, 1, 2)), epoch=3))], group)[1]
+    (learned,) = [o.event for o in orders if isinstance(o, Tell) and o.member_id == "n"]
+    assert isinstance(learned, TargetLearned)
+    return learned
+
+
+def test_who_asks_is_told_what_is_on_its_way_from_clients_that_are_asked_already() -> None:
+    learned = told_newcomer(5, 6)
+    assert (learned.coming, learned.comes_at) == (1, 2_000)
+
+
+def test_what_can_still_be_given_up_later_is_not_on_its_way() -> None:
+    assert told_newcomer().coming == 0
+
+
 def givers_and_a_newcomer(*natives: str) -> list[GroupOrder]:
     """Ready can hear at once, busy in a while. Both give to the newcomer."""
     members = {
         "ready": Known(epoch=3, local=True, losses=frozenset(tps(1))),
-        "busy": Known(epoch=3, local=True, losses=frozenset(tps(2)), hears_at=2_000),
+        "busy": Known(epoch=3, local=True, losses=frozenset(tps(2))),
         "newcomer": Known(epoch=3, local=True),
         **{name: Known(epoch=3) for name in natives},
     }
     group = msgspec.structs.replace(QUIET, members=members, locals=("busy", "newcomer", "ready"))
     view = described(
         member("ready", 3, (), ()),
-        member("busy", 3, (), ()),
+        member("busy", 3, (), (), hears_at=2_000),
         member("newcomer", 3, (), (1, 2)),
         *(member(name, 3, (5,), (5,)) for name in natives),
         epoch=3,

@@ -257,6 +257,29 @@ def test_who_holds_something_waits_for_that_epoch() -> None:
     assert play >> target(3, [0, 1, 2]) << joined(6, 3)
 
 
+def parked_with_one(coming: int = 0, comes_in: int = 0) -> Playbook:
+    """One partition is there for a newcomer, and lies idle; two are still with others."""
+    play = after(Playbook(joining(msgspec.structs.replace(RULES, idle_ms=400))), granted(2, [0]), LEARNED)
+    learned = msgspec.structs.replace(target(2, [0, 1, 2]), coming=coming, comes_at=play.now + comes_in)
+    return play >> learned << Is("completing-rebalance/stable E2 g-1")
+
+
+def test_what_lies_idle_for_a_parked_client_is_told_soon() -> None:
+    play = after(parked_with_one(), wait(399))
+    assert play.member.parked
+    assert play >> wait(1) << joined()
+
+
+def test_but_not_before_what_is_coming_when_that_is_more_or_soon() -> None:
+    play = after(parked_with_one(coming=2, comes_in=1_000), wait(1_399))
+    assert play.member.parked
+    assert play >> wait(1) << joined()
+
+
+def test_what_comes_as_late_as_the_next_beat_is_not_waited_for() -> None:
+    assert after(parked_with_one(coming=1, comes_in=3_000), wait(399)) >> wait(1) << joined()
+
+
 def test_whoever_was_talked_into_a_vote_keeps_it_when_it_joins_again() -> None:
     """It offers nothing that all offer. A vote for its own wish would be a new target, and that the next JoinGroup."""
     play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)

@@ -14,6 +14,7 @@ from tests.translation.playbook import (
     after,
     beat,
     beats,
+    commits,
     granted,
     joined,
     joining,
@@ -330,6 +331,42 @@ def test_a_revocation_is_told_when_the_receiver_can_take() -> None:
     assert play >> wait(1) << Is("prepare-rebalance/reconciling E2 g2")
 
 
+def asked_at_31_500(held: bool) -> Playbook:
+    """A client that beats every 3 s was last heard at 30 s, and is to give up something at 31.5 s."""
+    rules = msgspec.structs.replace(PLANNING, hold_beat_part=0.8 if held else 0.0)
+    play = after(Playbook(stable(rules=rules), NOW), wait(10_000), granted(2, [0]))
+    return play >> HandOverPlanned(at=play.now + 1_500)
+
+
+def test_who_would_hear_far_too_late_of_a_hand_over_hears_of_it_with_the_answer_that_something_else_forces() -> None:
+    play = asked_at_31_500(held=True) >> beats(5) >> wait(1_000) << Is("stable/reconciling E2 g2")
+    play >> HoldInterrupted(request=5) << AnswerHeartbeat(5, e.REBALANCE_IN_PROGRESS)
+    assert play << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_and_so_does_who_is_never_held() -> None:
+    play = asked_at_31_500(held=False) >> beats(5) << AnswerHeartbeat(5, e.REBALANCE_IN_PROGRESS)
+    assert play << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_who_beats_again_before_it_hears_nothing_yet() -> None:
+    play = asked_at_31_500(held=True) >> HandOverPlanned(at=NOW + 14_000) >> beats(5) >> wait(1_000)
+    play >> HoldInterrupted(request=5) << AnswerHeartbeat(5) << Is("stable/reconciling E2 g2")
+    play >> wait(2_000) >> beats(6) >> wait(999) << Is("stable/reconciling E2 g2")
+    assert play >> wait(1) << AnswerHeartbeat(6, e.REBALANCE_IN_PROGRESS) << Is("prepare-rebalance/reconciling E2 g2")
+
+
+def test_nor_does_who_beats_again_only_a_little_after_it() -> None:
+    play = asked_at_31_500(held=True) >> HandOverPlanned(at=NOW + 12_800) >> beats(5) >> wait(1_000)
+    assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5) << Is("stable/reconciling E2 g2")
+
+
+def test_a_hold_that_ends_by_itself_before_a_hand_over_ends_with_the_news() -> None:
+    play = asked_at_31_500(held=True) >> HandOverPlanned(at=NOW + 12_500) >> beats(5) >> wait(2_399)
+    play << Is("stable/reconciling E2 g2")
+    assert play >> wait(1) << AnswerHeartbeat(5, e.REBALANCE_IN_PROGRESS) << Is("prepare-rebalance/reconciling E2 g2")
+
+
 def test_a_hand_over_is_never_planned_beyond_half_the_rebalance_timeout() -> None:
     play = changed(0) >> HandOverPlanned(at=99_999_999)
     assert play.member.rejoin_at == 30_000 + 30_000
@@ -423,6 +460,8 @@ def test_a_client_hears_of_a_rebalance_by_the_beat_that_is_held_or_by_its_next()
     assert play.member.hears_at == play.member.beat_seen_at + play.member.rhythm_ms
 
 
-def test_right_after_it_joined_that_is_its_first_beat() -> None:
-    member = stable()
-    assert (member.beat_seen_at, member.hears_at) == (None, member.heard_at + 3_000)
+def test_right_after_it_joined_that_is_its_first_beat_whatever_else_it_says_before() -> None:
+    told = generation_told() >> syncs()
+    at = told.now + 3_000
+    assert told.member.hears_at == at
+    assert after(told, wait(1_000), commits()).member.hears_at == at

@@ -38,7 +38,7 @@ def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, H
     What a member has been told to give up is no longer assigned to it, though its client has it still: we know that of
     our own (losses). What another has not been told yet is in the description: assigned, and not in its target.
     """
-    losers = [name for name in group.locals if group.members[name].losses]
+    losers = frozenset(name for name in group.locals if group.members[name].losses)
     if not losers:
         return
     gifts = _gifts(group, described)
@@ -46,8 +46,7 @@ def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, H
     prompt = {gift.giver for gift in gifts if gift.receiver in hungry and gift.hears_at <= now}
     idle = _idle(group, described)
     for party in _parties(group, gifts):
-        members = {gift.giver for gift in party}
-        givers = [name for name in losers if name in members]
+        givers = sorted(losers.intersection(gift.giver for gift in party))
         later = [gift for gift in party if gift.giver not in prompt]
         at = best_time(group, later, sum(len(idle[name]) for name in givers), now)
         yield from ((name, HandOverPlanned(at=now if name in prompt else at)) for name in givers)
@@ -79,7 +78,7 @@ def on_its_way(
     their receiver can take it, even if it is told sooner of what it can have now."""
     asked = {name for name, plan in planned.items() if plan.at <= now < group.members[name].hears_at}
     coming: dict[str, list[int]] = {}
-    for gift in _gifts(group, described):
+    for gift in _gifts(group, described) if asked else ():
         if gift.giver in asked:
             coming.setdefault(gift.receiver, []).append(gift.hears_at)
     return coming

@@ -196,13 +196,14 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
     coming = on_its_way(seen, described, planned, now)
     for member in described.members:
         if member.member_id in group.wishers:
+            times = coming.get(member.member_id, ())
             learned = TargetLearned(
                 group_epoch=described.group_epoch,
                 assignment_epoch=described.assignment_epoch,
                 member_epoch=member.epoch,
                 target=member.target,
-                coming=len(coming.get(member.member_id, ())),
-                comes_at=max(coming.get(member.member_id, ()), default=0),
+                coming=len(times),
+                comes_at=max(times, default=0),
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(member_id, plan) for member_id, plan in planned.items())

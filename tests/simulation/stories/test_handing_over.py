@@ -62,6 +62,26 @@ def test_a_native_that_passes_through_takes_as_soon_as_a_legacy_client_lets_go()
     assert idle_ms(story) < 6 * 1_000
 
 
+def test_clients_that_commit_all_the_time_hand_over_as_well_as_others() -> None:
+    """A commit ends a held Heartbeat, so they hear of a rebalance only at their beats, or with that answer."""
+    idle = {
+        commit_ms: sum(idle_when_one_joins(commit_ms, at) for at in range(0, 5_000, 500)) for commit_ms in (250, 5_000)
+    }
+    assert idle[250] < 2 * idle[5_000]
+
+
+def idle_when_one_joins(commit_ms: int, moment_ms: int) -> int:
+    story = Story(foo=12)
+    for name in ("alice", "bob", "carol", "dave"):
+        story.legacy(name, commit_ms=commit_ms).joins()
+    story.settles()
+    story.passes(9_000 + moment_ms)
+    idle_ms(story)
+    story.legacy("erin", commit_ms=commit_ms).joins()
+    story.settles()
+    return idle_ms(story)
+
+
 def test_for_a_direct_native_partitions_are_given_up_just_before_it_beats() -> None:
     """In a group that moves anyway, so that its joining is seen: letting go at once leaves more idle."""
     idle: dict[int, int] = {}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -39,6 +40,7 @@ SAID = (
     "audit string, severity string, group_id string, about string, member_id string, other_member_id string,"
     " partition string, from_ns bigint, to_ns bigint, detail string, said_ns bigint"
 )
+SHUFFLED = "spark.sql.shuffle.partitions"
 Take = Callable[[DataFrame, int], None]
 pack = msgspec.msgpack.Encoder().encode
 unpack_group = msgspec.msgpack.Decoder(Group).decode
@@ -91,7 +93,27 @@ def follow(spark: SparkSession, out: str, late_s: float = LATE_S) -> StreamingQu
     spark.dataSource.register(Feed)
     steps = spark.readStream.format(Feed.name()).option("out", out).load()
     writer = steps.transform(said, late_s).writeStream.foreachBatch(briefly(_into(out)))
-    return writer.option("checkpointLocation", f"{out}/{CHECKPOINT}").trigger(processingTime=TRIGGER).start()
+    with all_at_once(spark):
+        return writer.option("checkpointLocation", f"{out}/{CHECKPOINT}").trigger(processingTime=TRIGGER).start()
+
+
+@contextmanager
+def all_at_once(spark: SparkSession) -> Iterator[None]:
+    """What starts here has no more partitions of state than can run at once. Each costs a round trip to a Python worker
+    and a commit in every micro-batch, and those that wait for their turn keep facts waiting. A checkpoint keeps the number
+    that it began with."""
+    asked = str(spark.conf.get(SHUFFLED))
+    if _is_here(spark):
+        spark.conf.set(SHUFFLED, min(int(asked), spark.sparkContext.defaultParallelism))
+    try:
+        yield
+    finally:
+        spark.conf.set(SHUFFLED, asked)
+
+
+def _is_here(spark: SparkSession) -> bool:
+    """A cluster does not know yet how much it will have, and a server of Spark Connect does not say."""
+    return "connect" not in type(spark).__module__ and str(spark.sparkContext.master).startswith("local[")
 
 
 def said(steps: DataFrame, late_s: float) -> DataFrame:

@@ -23,6 +23,7 @@ SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 # Static, or of the local machine's driver only.
 LOCAL = {
     "spark.ui.enabled": "false",
@@ -33,6 +34,11 @@ LOCAL = {
     # A batch wants throughput, and Spark's pages are what G1 calls humongous: it spent three times as long.
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    # A commit writes what has changed; without this it packs the whole store, each time and for each partition.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # The usual one starts a process for each file (chmod, readlink) where Hadoop has no native library: a tenth of a second
+    # for each entry of a checkpoint. Both rename the data and then its checksum; no two streams write into one folder.
+    "spark.sql.streaming.checkpointFileManagerClass": FILES,
 }
 
 

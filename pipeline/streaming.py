@@ -123,9 +123,10 @@ def _into(out: str) -> live.Take:
     def take(batch: DataFrame, number: int) -> None:
         rows = batch.persist()
         facts = {
-            "rejects": spans.rejects(rows),
             "transitions": spans.transitions(rows),
             "requests": spans.requests(rows),
+            # Hardly ever any, and by now the lines are parsed: one task, and one file, is enough.
+            "rejects": spans.rejects(rows).coalesce(1),
         }
         for name, table in facts.items():
             table.write.mode("overwrite").parquet(f"{out}/{name}/{jobs.BATCH}={number}")

@@ -86,6 +86,18 @@ def test_rows_that_come_too_late_end_the_run(spark: SparkSession, tmp_path: Path
     assert jobs.table(spark, str(tmp_path / "out"), "transitions").count() == 6
 
 
+def test_state_has_no_more_partitions_than_can_run_at_once(spark: SparkSession) -> None:
+    """And whatever comes after it shuffles as was asked for."""
+    asked = str(spark.conf.get(live.SHUFFLED))
+    spark.conf.set(live.SHUFFLED, 8)
+    try:
+        with live.all_at_once(spark):
+            assert spark.conf.get(live.SHUFFLED) == "2"
+        assert spark.conf.get(live.SHUFFLED) == "8"
+    finally:
+        spark.conf.set(live.SHUFFLED, asked)
+
+
 def test_rows_that_a_watermark_drops_end_the_run() -> None:
     with pytest.raises(streaming.RowsDropped, match="3 rows"):
         streaming.complain({"stateOperators": [{"numRowsDroppedByWatermark": 3}]})

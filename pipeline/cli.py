@@ -72,7 +72,7 @@ def _session(asked: argparse.Namespace) -> SparkSession:
 
 
 def quiet(spark: SparkSession) -> None:
-    if "connect" not in type(spark).__module__:
+    if not session.is_remote(spark):
         spark.sparkContext.setLogLevel("ERROR")
 
 

@@ -30,6 +30,7 @@ from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
 from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, Step, advance
+from pipeline.session import is_remote
 
 TABLE, CHECKPOINT = LIVE, "_checkpoint_live"
 # Proxies export every second, collectors somewhat later; what waits longer than this had an outage on its way.
@@ -113,7 +114,7 @@ def all_at_once(spark: SparkSession) -> Iterator[None]:
 
 def _is_here(spark: SparkSession) -> bool:
     """A cluster does not know yet how much it will have, and a server of Spark Connect does not say."""
-    return "connect" not in type(spark).__module__ and str(spark.sparkContext.master).startswith("local[")
+    return not is_remote(spark) and str(spark.sparkContext.master).startswith("local[")
 
 
 def said(steps: DataFrame, late_s: float) -> DataFrame:

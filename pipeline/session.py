@@ -65,12 +65,17 @@ def start(
     return builder.getOrCreate()
 
 
+def is_remote(spark: SparkSession) -> bool:
+    """Behind Spark Connect: of the session's own cluster there is nothing to be seen from here."""
+    return "connect" in type(spark).__module__
+
+
 def ship(spark: SparkSession) -> None:
     """Our packages to wherever tasks run. A zip: a wheel is copied too, but never imported."""
     folder = Path(tempfile.mkdtemp(prefix="kip848-pipeline-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = zipped(folder / "kip848.zip")
-    if hasattr(spark, "addArtifacts") and "connect" in type(spark).__module__:
+    if is_remote(spark):
         spark.addArtifacts(str(archive), pyfile=True)
     else:
         spark.sparkContext.addPyFile(str(archive))

@@ -46,7 +46,7 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
     hold_ms = _hold_ms(turn.member) if member.phase is Phase.STABLE and not _is_at_once(member, turn.now) else 0
     _hold(turn, beat, hold_ms)
     if not hold_ms:
-        _let_go(turn)
+        _answer_without_news(turn)
     return None
 
 
@@ -96,7 +96,7 @@ def hold_hurt(turn: Turn) -> None:
 
 def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:
     if turn.member.held and turn.member.held.request == event.request:
-        _let_go(turn)
+        _answer_without_news(turn)
 
 
 def hold_abandoned(turn: Turn, request: int) -> None:
@@ -114,10 +114,10 @@ def release_held(turn: Turn) -> None:
         if turn.member.cut:
             answer_held(turn, e.NOT_COORDINATOR)
         else:
-            _let_go(turn)
+            _answer_without_news(turn)
 
 
-def _let_go(turn: Turn) -> None:
+def _answer_without_news(turn: Turn) -> None:
     """Nothing has to be told yet. But who is to rejoin sooner after this answer than before its next beat is asked with it:
     a little early its partitions lie idle, later the others wait for it."""
     member = turn.member

@@ -62,8 +62,9 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
             group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
             group = _risen(group, fact.group_epoch, None, now)
+            group = _with(group, members=_seen(group, fact, now))
             orders += _tell_described(group, fact, now)
-            group = _described(group, fact, now)
+            group = _described(group, now)
         case DescriptionFailed():
             orders += [Tell(name, TargetUnknown()) for name in sorted(group.wishers) if fact.for_good]
             group = _description_failed(group, fact, now)
@@ -191,9 +192,8 @@ def _next_description(group: Group, now: int) -> int:
 
 
 def _tell_described(group: Group, described: Described, now: int) -> Iterable[GroupOrder]:
-    seen = _with(group, members=_seen(group, described, now))
-    planned = dict(plans(seen, described, now))
-    coming = on_its_way(seen, described, planned, now)
+    planned = dict(plans(group, described, now))
+    coming = on_its_way(group, described, planned, now)
     for member in described.members:
         if member.member_id in group.wishers:
             times = coming.get(member.member_id, ())
@@ -227,10 +227,9 @@ def _awaited(group: Group, described: Described) -> Iterable[str]:
                 yield member.member_id
 
 
-def _described(group: Group, described: Described, now: int) -> Group:
+def _described(group: Group, now: int) -> Group:
     again = now + group.pacing.poll_ms if group.is_watched and group.is_moving(now) else None
-    members = _seen(group, described, now)
-    return _with(group, members=members, wishers=frozenset(), asked_at=None, described_at=now, describe_at=again)
+    return _with(group, wishers=frozenset(), asked_at=None, described_at=now, describe_at=again)
 
 
 def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:

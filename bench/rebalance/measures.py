@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from bench.rebalance.requests import Reading, between
 from bench.rebalance.stage import PARTITIONS
 from tests.clients import Client, overlaps, spans
 
@@ -26,10 +27,11 @@ class Figures(msgspec.Struct):
     late: float  # records later than a second
     p99_ms: float
     max_ms: float
-    first_record_s: float | None  # the newcomer's, from its start
+    first_record_s: float | None  # the newcomer's, from its subscribing
     lost: int
     duplicated: int
     overlapping: int
+    requests_per_member_s: float | None = None  # that the broker answered, of groups
 
 
 def figures(
@@ -56,10 +58,26 @@ def figures(
 
 def _during(client: Client, kind: str, window: tuple[float, float]) -> Iterable[dict[str, Any]]:
     """Not what it lets go of by leaving: that is told after `close`, by `closed`."""
-    end = next((event["at_ms"] for event in client.events if event["event"] == "closed"), float("inf"))
+    end = min(window[1], _closed_ms(client) - 1_000)
     for event in client.events:
-        if event["event"] == kind and window[0] <= event["at_ms"] <= min(window[1], end - 1_000):
+        if event["event"] == kind and window[0] <= event["at_ms"] <= end:
             yield event
+
+
+def _closed_ms(client: Client) -> float:
+    return next((event["at_ms"] for event in client.events if event["event"] == "closed"), float("inf"))
+
+
+def requests_per_member_s(everybody: list[Client], early: Reading, late: Reading) -> float:
+    """By all the time that members were there, for windows and groups differ."""
+    asked = sum(between(early, late).values())
+    return asked * 1000 / sum(_there_ms(client, (early.at_ms, late.at_ms)) for client in everybody)
+
+
+def _there_ms(client: Client, window: tuple[float, float]) -> float:
+    assert client.subscribed_at_ms is not None
+    end = min(window[1], _closed_ms(client), client.killed_at_ms or float("inf"))
+    return max(0.0, end - max(window[0], client.subscribed_at_ms))
 
 
 def _latencies(everybody: list[Client], window: tuple[float, float]) -> Iterable[float]:
@@ -93,9 +111,9 @@ def idle_ms(everybody: list[Client], window: tuple[float, float]) -> float:
 
 
 def _first_record_s(client: Client) -> float:
-    ready = client.events[0]["at_ms"]
-    first = next(event["at_ms"] for event in client.events if event["event"] == "records")
-    return float(first - ready) / 1000
+    assert client.subscribed_at_ms is not None
+    first: float = next(event["at_ms"] for event in client.events if event["event"] == "records")
+    return (first - client.subscribed_at_ms) / 1000
 
 
 def medians(runs: list[Figures]) -> Figures:

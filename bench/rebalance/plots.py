@@ -22,6 +22,7 @@ MEASURES = {
     "idle_partition_seconds": "partition-seconds nobody owned",
     "late": "records late by over 1 s",
     "max_ms": "longest wait of a record, ms",
+    "requests_per_member_s": "requests upstream per member and second",
 }
 COLOURS = {"direct": "#8a8f98", "proxy": "#2a7de1", "proxy, natives too": "#16a37b"}
 LEFT, BAR, GAP, PANEL, WORDS = 16, 14, 28, 150, 46
@@ -73,19 +74,25 @@ def legend() -> Iterator[str]:
 
 
 def panel(found: list[Group], measure: str) -> Iterator[str]:
-    most = max((getattr(each, measure) for _, layouts in found for each in layouts.values()), default=0) or 1
+    most = max((getattr(each, measure) or 0 for _, layouts in found for each in layouts.values()), default=0) or 1
     yield f'<text y="14" font-weight="bold">{escape(MEASURES[measure])}</text>'
     for at, (name, layouts) in enumerate(found):
         left = at * group_width()
         yield f'<text x="{left}" y="{PANEL + 16}">{escape(name)}</text>'
         for place, (layout, figures) in enumerate(layouts.items()):
-            yield from bar(left + place * (BAR + GAP), getattr(figures, measure), most, COLOURS[layout])
+            value = getattr(figures, measure)
+            if value is not None:
+                yield from bar(left + place * (BAR + GAP), value, most, COLOURS[layout])
 
 
 def bar(x: int, value: float, most: float, colour: str) -> Iterator[str]:
     height = (PANEL - 40) * value / most
     yield f'<rect x="{x}" y="{PANEL - height:.1f}" width="{BAR}" height="{height:.1f}" fill="{colour}"/>'
-    yield f'<text x="{x}" y="{PANEL - height - 3:.1f}">{value:,.0f}</text>'
+    yield f'<text x="{x}" y="{PANEL - height - 3:.1f}">{_shown(value)}</text>'
+
+
+def _shown(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 
 
 if __name__ == "__main__":

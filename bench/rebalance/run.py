@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
@@ -18,16 +17,26 @@ import msgspec
 import trio
 
 from bench.document import write_section
-from bench.rebalance.measures import Figures, figures, medians
+from bench.rebalance.measures import Figures, figures, medians, requests_per_member_s
+from bench.rebalance.requests import Counters, Reading, between
 from bench.rebalance.scenarios import SCENARIOS
-from bench.rebalance.stage import Layout, Stage
+from bench.rebalance.stage import STRATEGIES, Layout, Stage
 from tests.kafka import Cluster
 from tests.proxy.running import Running
 
-STRATEGIES = ("range", "cooperative")
 # Where native members take part, it matters how they come.
 WITH_NATIVES = frozenset({"roll", "churn", "newcomer"})
-COLUMNS = ("revocations", "revoked", "idle_partition_seconds", "late", "p99_ms", "max_ms", "seconds", "first_record_s")
+COLUMNS = (
+    "revocations",
+    "revoked",
+    "idle_partition_seconds",
+    "late",
+    "p99_ms",
+    "max_ms",
+    "seconds",
+    "first_record_s",
+    "requests_per_member_s",
+)
 
 Results = dict[tuple[str, str, str], list[Figures]]
 
@@ -37,7 +46,8 @@ def main() -> None:
     defaults = {"group.initial.rebalance.delay.ms": "3000"}
     with Cluster.start(overrides=defaults) as kafka, Running(kafka.bootstrap, log_level="info") as proxy:
         proxy.ready()
-        results = trio.run(_all, kafka, proxy, options)
+        with Counters(kafka) as counters:
+            results = trio.run(_all, kafka, proxy, counters, options)
     table = markdown(results)
     print(table)
     if options.json:
@@ -71,7 +81,7 @@ def layouts(kafka: Cluster, proxy: Running, scenario: str) -> list[Layout]:
     return found if scenario in WITH_NATIVES else found[:2]
 
 
-async def _all(kafka: Cluster, proxy: Running, options: argparse.Namespace) -> Results:
+async def _all(kafka: Cluster, proxy: Running, counters: Counters, options: argparse.Namespace) -> Results:
     results: Results = {}
     for round_ in range(options.rounds):
         for scenario in options.scenario:
@@ -79,29 +89,39 @@ async def _all(kafka: Cluster, proxy: Running, options: argparse.Namespace) -> R
                 turns = layouts(kafka, proxy, scenario)
                 first = round_ % len(turns)
                 for layout in turns[first:] + turns[:first]:
-                    found = await play(kafka, layout, scenario, strategy, Random(f"{round_} {scenario} {strategy}"))
+                    chance = Random(f"{round_} {scenario} {strategy}")
+                    found = await play(kafka, counters, layout, scenario, strategy, chance)
                     results.setdefault((scenario, strategy, layout.name), []).append(found)
                     print(f"{scenario}, {strategy}, {layout.name}: {found}", file=sys.stderr, flush=True)
     return results
 
 
-async def play(kafka: Cluster, layout: Layout, scenario: str, strategy: str, chance: Random) -> Figures:
-    began_ms = 0.0
+async def play(
+    kafka: Cluster, counters: Counters, layout: Layout, scenario: str, strategy: str, chance: Random
+) -> Figures:
+    began = Reading(0, {})
 
     def begin() -> None:
-        nonlocal began_ms
-        began_ms = time.time() * 1000
+        nonlocal began
+        began = counters.read()
 
     async with AsyncExitStack() as exits:
         stage = Stage(kafka, layout, strategy, exits, chance)
         try:
             played = await SCENARIOS[scenario](stage, begin)
             ended_ms = await stage.converged(calm=0.5) * 1000
+            ended = counters.read()
         finally:
             stage.records.end()
         await _all_read(stage)
-        found = figures(stage.everybody, played.stay, played.newcomer, (began_ms, ended_ms), stage.records.sent)
-        return found if played.granted_s is None else msgspec.structs.replace(found, first_record_s=played.granted_s)
+        found = figures(stage.everybody, played.stay, played.newcomer, (began.at_ms, ended_ms), stage.records.sent)
+        print(f"requests: {between(began, ended)}", file=sys.stderr)
+        if played.granted_s is None:
+            found.requests_per_member_s = requests_per_member_s(stage.everybody, began, ended)
+        else:
+            found.first_record_s = played.granted_s
+        await stage.all_leave()
+        return found
 
 
 async def _all_read(stage: Stage) -> None:
@@ -114,9 +134,12 @@ async def _all_read(stage: Stage) -> None:
 
 def markdown(results: Results) -> str:
     lines = [
+        'Strategy "java": kafka-clients 3.9.1, told nothing of it. Requests upstream: of group APIs, whoever sent them, as',
+        "the broker counted them, per member and second.",
+        "",
         "| scenario, strategy | layout | revoke callbacks | partitions revoked | idle partition-s | late | p99 ms | max ms "
-        "| seconds | newcomer's first record s | lost, twice, overlapping |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| seconds | newcomer's first record s | requests upstream per member-s | lost, twice, overlapping |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (scenario, strategy, layout), runs in sorted(results.items(), key=lambda item: item[0][:2]):
         it = medians(runs)

@@ -18,24 +18,28 @@ from tests.clients import Client
 
 class Played(NamedTuple):
     """`stay`: who was there all the time. `newcomer`: whose first record is timed, if somebody's is. `granted_s`: or how long
-    it took until anybody could have had one."""
+    it took until anybody could have had one, which a member asked that was no client."""
 
     stay: list[Client]
     newcomer: Client | None = None
     granted_s: float | None = None
 
 
+# A small program's start.
+A_MOMENT_SECONDS = 0.3
+
 Scenario = Callable[[Stage, Callable[[], None]], Awaitable[Played]]
 
 
 async def roll(stage: Stage, begin: Callable[[], None]) -> Played:
-    """Six legacy members become native ones, one by one; each replacement starts when the old one has left."""
+    """Six legacy members become native ones, one by one; each replacement comes a moment after the old one has left."""
     old = [await stage.legacy(f"old-{number}") for number in range(6)]
+    new = [await stage.ready(f"new-{number}", native=True) for number in range(6)]
     await stage.is_calm()
     begin()
-    for number, leaver in enumerate(old):
-        await stage.leaves(leaver)
-        await stage.native(f"new-{number}")
+    for leaver, replacement in zip(old, new, strict=True):
+        await stage.leaves(leaver, away_seconds=A_MOMENT_SECONDS)
+        stage.joins(replacement, native=True)
         await stage.is_calm()
     return Played(stay=stage.everybody)
 
@@ -49,8 +53,7 @@ async def churn(stage: Stage, begin: Callable[[], None]) -> Played:
     await stage.is_calm()
     begin()
     for number, native in enumerate(natives):
-        await stage.leaves(native)
-        await trio.sleep(3)
+        await stage.leaves(native, away_seconds=3)
         await stage.native(f"again-{number}")
         await stage.is_calm()
     return Played(stay)
@@ -59,12 +62,12 @@ async def churn(stage: Stage, begin: Callable[[], None]) -> Played:
 async def restart(stage: Stage, begin: Callable[[], None]) -> Played:
     """Six legacy members restart one by one, away for a second."""
     members = [await stage.legacy(f"old-{number}") for number in range(6)]
+    again = [await stage.ready(f"again-{number}") for number in range(6)]
     await stage.is_calm()
     begin()
-    for number, member in enumerate(members):
-        await stage.leaves(member)
-        await trio.sleep(1)
-        await stage.legacy(f"again-{number}")
+    for member, restarted in zip(members, again, strict=True):
+        await stage.leaves(member, away_seconds=1)
+        stage.joins(restarted)
         await stage.is_calm()
     return Played(stage.everybody)
 
@@ -72,13 +75,15 @@ async def restart(stage: Stage, begin: Callable[[], None]) -> Played:
 async def scale(stage: Stage, begin: Callable[[], None]) -> Played:
     """Six legacy members; one more comes, then goes; then three come at once, and go."""
     stay = [await stage.legacy(f"old-{number}") for number in range(6)]
+    one, *more = [await stage.ready(f"more-{number}") for number in range(4)]
     await stage.is_calm()
     begin()
-    one = await stage.legacy("one-more")
+    stage.joins(one)
     await stage.is_calm()
     await stage.leaves(one)
     await stage.is_calm()
-    more = [await stage.legacy(f"more-{number}") for number in range(3)]
+    for member in more:
+        stage.joins(member)
     await stage.is_calm()
     for member in more:
         await stage.leaves(member)
@@ -103,13 +108,15 @@ async def _mixed_and_one_more(stage: Stage, begin: Callable[[], None]) -> list[C
     await stage.is_calm()
     begin()
     await stage.native("just-before")
+    await trio.sleep(A_MOMENT_SECONDS)
     return stay
 
 
 async def newcomer(stage: Stage, begin: Callable[[], None]) -> Played:
     """A legacy member comes to three legacy and three native ones, just after another has come."""
+    late = await stage.ready("newcomer")
     stay = await _mixed_and_one_more(stage, begin)
-    late = await stage.legacy("newcomer")
+    stage.joins(late)
     await stage.converged()
     return Played(stay, late)
 

@@ -10,7 +10,7 @@ import time
 import uuid
 from contextlib import AsyncExitStack
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import trio
 from confluent_kafka import Producer
@@ -22,6 +22,14 @@ PARTITIONS = 24
 RECORDS_PER_SECOND = 240
 SESSION_MS = 10_000
 LEGACY_BEAT_SECONDS = 3
+# How legacy members come: the library, and what it is told of the strategy. Java is told nothing: by default it offers range
+# first and cooperative-sticky too.
+STRATEGIES = {
+    "range": ("confluent-kafka", "range"),
+    "cooperative": ("confluent-kafka", "cooperative"),
+    "java": ("java-3.9", None),
+}
+NATIVE = "confluent-kafka"
 # The test programs commit more often than clients do.
 AS_BY_DEFAULT = {"auto.commit.interval.ms": 5_000}
 
@@ -63,12 +71,10 @@ class Records:
 
 
 class Stage:
-    def __init__(
-        self, kafka: Cluster, layout: Layout, strategy: str | None, exits: AsyncExitStack, chance: Random
-    ) -> None:
+    def __init__(self, kafka: Cluster, layout: Layout, strategy: str, exits: AsyncExitStack, chance: Random) -> None:
         self.kafka = kafka
         self.layout = layout
-        self.strategy = strategy
+        self.library, self.told = STRATEGIES[strategy]
         self.topic = f"bench-{uuid.uuid4().hex[:12]}"
         self.everybody: list[Client] = []
         # Those that are there now.
@@ -78,36 +84,48 @@ class Stage:
         kafka.create_topic(self.topic, partitions=PARTITIONS)
         self.records = Records(kafka.bootstrap, self.topic)
 
-    async def legacy(self, name: str, instance_id: str | None = None) -> Client:
-        client = await self._start(name, self.layout.legacy)
-        client.subscribe(
-            self.topic,
-            self.topic,
-            strategy=self.strategy,
-            session_timeout_ms=SESSION_MS,
-            instance_id=instance_id,
-            settings=AS_BY_DEFAULT,
-        )
+    async def legacy(self, name: str) -> Client:
+        client = await self.ready(name)
+        self.joins(client)
         return client
 
     async def native(self, name: str) -> Client:
-        client = await self._start(name, self.layout.native)
-        client.subscribe(self.topic, self.topic, protocol="consumer", settings=AS_BY_DEFAULT)
+        client = await self.ready(name, native=True)
+        self.joins(client, native=True)
         return client
 
-    async def _start(self, name: str, bootstrap: str) -> Client:
-        client = await self._exits.enter_async_context(await Client.start("confluent-kafka", bootstrap, name=name))
+    async def ready(self, name: str, native: bool = False) -> Client:
+        """A program that `joins` later. How long one takes to start is not measured here, and what a JVM's start takes of
+        the machine would be; it has talked to the cluster, for a JVM's first words take a second, in which it loads classes.
+        """
+        library, bootstrap = (NATIVE, self.layout.native) if native else (self.library, self.layout.legacy)
+        client = await self._exits.enter_async_context(await Client.start(library, bootstrap, name=name))
+        await client.metadata()
+        return client
+
+    def joins(self, client: Client, native: bool = False) -> None:
+        as_legacy = {"strategy": self.told, "session_timeout_ms": SESSION_MS}
+        as_such: dict[str, Any] = {"protocol": "consumer"} if native else as_legacy
+        client.subscribe(self.topic, self.topic, settings=AS_BY_DEFAULT, **as_such)
         self.everybody.append(client)
         self.present.append(client)
-        return client
 
-    async def leaves(self, client: Client) -> None:
+    async def leaves(self, client: Client, away_seconds: float = 0) -> None:
+        """Away since it has left: then a JVM takes 0.3 s more to end."""
         await client.close()
         self.present.remove(client)
+        left_ms: float = client.seen("closed")[0]["at_ms"]
+        await trio.sleep(max(0, left_ms / 1000 + away_seconds - time.time()))
 
     def crashes(self, client: Client) -> None:
         client.kill()
         self.present.remove(client)
+
+    async def all_leave(self) -> None:
+        """Else the proxy would beat for them until their sessions end, in the next story."""
+        async with trio.open_nursery() as nursery:
+            for client in list(self.present):
+                nursery.start_soon(self.leaves, client)
 
     async def is_calm(self) -> None:
         """Converged, and a while later."""

@@ -51,6 +51,7 @@ class Client:
         self.name = name
         self.folder = Path(tempfile.mkdtemp(prefix=f"client-{library}-{name}-"))
         self.events: list[Event] = []
+        self.subscribed_at_ms: float | None = None
         self.killed_at_ms: float | None = None
         self._awaited = 0
         self._bytes_read = 0
@@ -158,6 +159,7 @@ class Client:
         for `revoke_ms`. `transform={"to": topic, "transactional_id": id}` copies every record read, and commits its offset,
         in transactions.
         """
+        self.subscribed_at_ms = time.time() * 1000
         self._send(
             "subscribe",
             topics=[topics] if isinstance(topics, str) else list(topics),

@@ -137,8 +137,8 @@ class TopicsAllowed(Event, frozen=True, kw_only=True):
 class TargetLearned(Event, frozen=True, kw_only=True):
     """What ConsumerGroupDescribe says of this member. Committed state: it may lag a little behind the answers.
 
-    The last two are the group's word (handover.py): of what the member lacks, so many partitions will have been given up
-    by then, for those who have them are asked already.
+    The last three are the group's word (handover.py): of what the member lacks, so many partitions will have been given up
+    by then, for those who have them are asked already; and none of it can come before `rest_from`.
     """
 
     group_epoch: int
@@ -147,6 +147,7 @@ class TargetLearned(Event, frozen=True, kw_only=True):
     target: tuple[TopicPartition, ...]
     coming: int = 0
     comes_at: int = 0
+    rest_from: int = 0
 
 
 class TargetUnknown(Event, frozen=True, kw_only=True):

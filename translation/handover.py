@@ -20,6 +20,8 @@ from translation.events import HandOverPlanned
 from translation.group import Described, Group, Known
 from translation.heartbeat import TopicPartition
 
+# Between two descriptions further apart than this, nobody can say when a member beat.
+TRUST_MS = 1000
 NOBODY = Known()
 
 
@@ -82,6 +84,34 @@ def on_its_way(
         if gift.giver in asked:
             coming.setdefault(gift.receiver, []).append(gift.hears_at)
     return coming
+
+
+def rest_from(group: Group, described: Described, planned: Mapping[str, HandOverPlanned], now: int) -> dict[str, int]:
+    """Who asks: before when nothing of what it lacks can reach it, for those who have that give it up no sooner."""
+    if described.group_epoch > described.assignment_epoch or not group.wishers:
+        return {}
+    having = {tp: member.member_id for member in described.members for tp in member.assigned}
+    having |= _givers(group, described)
+    asking = [member for member in described.members if member.member_id in group.wishers]
+    lacking = {member.member_id: set(member.target) - set(member.assigned) for member in asking}
+    gives_from = {name: _gives_from(group, name, planned, now) for name in {"", *having.values()}}
+    return {
+        name: min((gives_from[having.get(tp, "")] for tp in partitions), default=now)
+        for name, partitions in lacking.items()
+    }
+
+
+def _gives_from(group: Group, name: str, planned: Mapping[str, HandOverPlanned], now: int) -> int:
+    """What nobody has, and what a native that passes through has, may come at once. When a direct native will beat may not
+    be known: then in half an interval, as likely as not."""
+    known = group.members.get(name)
+    if known is None or known.passing:
+        return now
+    if known.local:
+        return max(now, known.hears_at, planned[name].at if name in planned else now)
+    if known.beat_at is None:
+        return now + group.pacing.heartbeat_ms // 2
+    return _next_beat(group, known.beat_at, now - TRUST_MS)
 
 
 def _hungry(group: Group, described: Described) -> set[str]:

@@ -64,9 +64,13 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
 def _await_rest(turn: Turn, event: TargetLearned) -> None:
     """What is there for a parked client lies idle while it waits for what is coming; which would lie until it beats."""
     member = turn.member
-    if member.parked is not None and event.coming:
+    if member.parked is None:
+        return
+    parked = msgspec.structs.replace(member.parked, rest_from=event.rest_from)
+    if event.coming:
         is_worth_it = len(member.grantable) * (event.comes_at - turn.now) < event.coming * member.rhythm_ms
-        turn.becomes(parked=msgspec.structs.replace(member.parked, rest_at=event.comes_at if is_worth_it else 0))
+        parked = msgspec.structs.replace(parked, rest_at=event.comes_at if is_worth_it else 0)
+    turn.becomes(parked=parked)
 
 
 def motion_seen(turn: Turn, event: MotionSeen) -> None:

@@ -39,6 +39,7 @@ class ParkedJoin(msgspec.Struct, frozen=True):
     word_by: int  # for the coordinator to say anything at all
     knows_id: bool  # the client has heard its member id before
     rest_at: int = 0  # more will have been given up by then, and is worth waiting for
+    rest_from: int = 0  # and nothing more can come before then
 
 
 class HeldHeartbeat(msgspec.Struct, frozen=True):
@@ -256,13 +257,13 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def calm_at(self) -> int | None:
         """When an assignment that has been the same for so long counts as whole: where nobody can say whether it is; and,
         much sooner, where the client has let go of everything and what it may have lies idle meanwhile; but not before what
-        comes soon."""
+        comes soon, and at once if nothing can."""
         if self.parked is None or self.is_waited_for or self.unnamed:
             return None
         if self.is_idle:
-            return (
-                max(self.changed_at, self.parked.until - self.rules.park_ms, self.parked.rest_at) + self.rules.idle_ms
-            )
+            since = max(self.changed_at, self.parked.until - self.rules.park_ms, self.parked.rest_at)
+            in_time = since + self.rules.idle_ms
+            return since if self.parked.rest_from > in_time else in_time
         return self.changed_at + self.rules.calm_ms if self.blind else None
 
     @property

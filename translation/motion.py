@@ -35,15 +35,13 @@ from translation.group import (
     Tell,
     TimePassed,
 )
-from translation.handover import on_its_way, plans
+from translation.handover import TRUST_MS, on_its_way, plans, rest_from
 from translation.heartbeat import JOIN_EPOCH
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
 
 # A description that has not come after so long is asked for again.
 DESCRIPTION_PATIENCE_MS = 2000
-# Between two descriptions further apart than this, nobody can say when a member beat.
-TRUST_MS = 1000
 NOBODY = Known()
 GONE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
 
@@ -194,6 +192,7 @@ def _next_description(group: Group, now: int) -> int:
 def _tell_described(group: Group, described: Described, now: int) -> Iterable[GroupOrder]:
     planned = dict(plans(group, described, now))
     coming = on_its_way(group, described, planned, now)
+    rests = rest_from(group, described, planned, now)
     for member in described.members:
         if member.member_id in group.wishers:
             times = coming.get(member.member_id, ())
@@ -204,6 +203,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
                 target=member.target,
                 coming=len(times),
                 comes_at=max(times, default=0),
+                rest_from=rests.get(member.member_id, now),
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(member_id, plan) for member_id, plan in planned.items())

@@ -480,6 +480,24 @@ GROUP = (
         "what comes as late as a client's next beat is not waited for",
     ),
     Mutant(
+        "member.py",
+        "since if self.parked.rest_from > in_time else in_time",
+        "in_time",
+        "a newcomer does not wait for company that cannot come soon",
+    ),
+    Mutant(
+        "handover.py",
+        "_next_beat(group, known.beat_at, now - TRUST_MS)",
+        "_next_beat(group, known.beat_at, now)",
+        "a native that was to beat a moment ago may do so now",
+    ),
+    Mutant(
+        "handover.py",
+        "if described.group_epoch > described.assignment_epoch or not group.wishers",
+        "if not group.wishers",
+        "what is yet to be computed may come at once",
+    ),
+    Mutant(
         "handover.py",
         "if plan.at <= now < group.members[name].hears_at",
         "",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -191,8 +193,8 @@ def test_the_wishes_of_many_are_one_description() -> None:
     both = described(member("m", 2, (0,), (0, 1)), member("n", 2, (1,), ()), member("x", 2, (), ()))
     group, orders = told([(120, both)], group)
     assert orders == [
-        Tell("m", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=tps(0, 1))),
-        Tell("n", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=())),
+        Tell("m", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=tps(0, 1), rest_from=120)),
+        Tell("n", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=(), rest_from=120)),
     ]
     assert told([(130, DescriptionWanted(member_id="m"))], group)[1] == [Describe()]
 
@@ -402,10 +404,7 @@ def told_newcomer(*for_busy: int) -> TargetLearned:
     members = givers | {"n": Known(epoch=3, local=True)}
     group = msgspec.structs.replace(QUIET, members=members, locals=tuple(members), wishers=frozenset({"n"}))
     busy, ready = member("busy", 3, (), for_busy, hears_at=2_000), member("ready", 3, (), ())
-    orders = told([(100, described(busy, ready, member("n", 3, (0,), (0, 1, 2)), epoch=3))], group)[1]
-    (learned,) = [o.event for o in orders if isinstance(o, Tell) and o.member_id == "n"]
-    assert isinstance(learned, TargetLearned)
-    return learned
+    return learned_by_n(told([(100, described(busy, ready, member("n", 3, (0,), (0, 1, 2)), epoch=3))], group)[1])
 
 
 def test_who_asks_is_told_what_is_on_its_way_from_clients_that_are_asked_already() -> None:
@@ -415,6 +414,53 @@ def test_who_asks_is_told_what_is_on_its_way_from_clients_that_are_asked_already
 
 def test_what_can_still_be_given_up_later_is_not_on_its_way() -> None:
     assert told_newcomer().coming == 0
+
+
+def rest_from(behind: int = 0, lacking: int = 1, **giver: Any) -> int:
+    """A newcomer asks, and lacks one partition, which somebody else has: when it can come at the earliest."""
+    members = {"n": Known(epoch=3, local=True), "giver": Known(epoch=3, **giver)}
+    locals_ = tuple(name for name, known in members.items() if known.local)
+    group = msgspec.structs.replace(QUIET, members=members, locals=locals_, wishers=frozenset({"n"}))
+    has_it = member("giver", 3, (1,), (), hears_at=giver.get("hears_at", NEVER))
+    view = described(member("n", 3, (0,), (0, lacking)), has_it, epoch=3, behind=behind)
+    return learned_by_n(told([(100, view)], group)[1]).rest_from
+
+
+def learned_by_n(orders: list[GroupOrder]) -> TargetLearned:
+    (learned,) = [o.event for o in orders if isinstance(o, Tell) and o.member_id == "n"]
+    assert isinstance(learned, TargetLearned)
+    return learned
+
+
+def test_what_a_direct_native_has_comes_after_its_beat() -> None:
+    """Who was to beat within the last second may do so now; and of whom nothing is known, in half an interval, on average."""
+    assert rest_from(beat_at=-2_000) == 3_000
+    assert rest_from(beat_at=-5_850) == -850
+    assert rest_from() == 2_600
+
+
+def test_what_a_client_here_has_comes_when_it_can_hear_that_it_must_give_it() -> None:
+    assert rest_from(local=True, hears_at=2_000) == 2_000
+    assert rest_from(local=True) == 100
+
+
+def test_what_passes_through_or_is_nobodys_or_is_yet_to_be_computed_may_come_at_once() -> None:
+    assert rest_from(passing=True, beat_at=-2_000) == 100
+    assert rest_from(beat_at=-2_000, lacking=7) == 100
+    assert rest_from(beat_at=-2_000, behind=1) == 100
+
+
+def test_what_a_client_here_is_to_give_later_comes_later() -> None:
+    """With what it gives to a native, just before that one's beat."""
+    members = {
+        "giver": Known(epoch=3, local=True, losses=frozenset(tps(1, 2))),
+        "n": Known(epoch=3, local=True),
+        "native": Known(epoch=3, beat_at=-3_000),
+    }
+    group = msgspec.structs.replace(QUIET, members=members, locals=("giver", "n"), wishers=frozenset({"n"}))
+    others = member("giver", 3, (), ()), member("native", 3, (5,), (2, 5))
+    orders = told([(100, described(member("n", 3, (0,), (0, 1)), *others, epoch=3))], group)[1]
+    assert learned_by_n(orders).rest_from == 2_000 - 400
 
 
 def givers_and_a_newcomer(*natives: str) -> list[GroupOrder]:

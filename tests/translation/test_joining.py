@@ -280,6 +280,13 @@ def test_what_comes_as_late_as_the_next_beat_is_not_waited_for() -> None:
     assert after(parked_with_one(coming=1, comes_in=3_000), wait(399)) >> wait(1) << joined()
 
 
+def test_a_newcomer_does_not_wait_for_company_that_cannot_come_soon() -> None:
+    play = after(Playbook(joining(msgspec.structs.replace(RULES, idle_ms=400))), granted(2, [0]), LEARNED)
+    soon, late = (msgspec.structs.replace(target(2, [0, 1]), rest_from=play.now + ms) for ms in (400, 401))
+    play >> soon << Is("completing-rebalance/stable E2 g-1")
+    assert play >> late << joined()
+
+
 def test_whoever_was_talked_into_a_vote_keeps_it_when_it_joins_again() -> None:
     """It offers nothing that all offer. A vote for its own wish would be a new target, and that the next JoinGroup."""
     play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)

@@ -6,6 +6,7 @@ A direct native member takes at its own heartbeats, every 5 s: letting go long b
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
 from simulation.story import Story
@@ -99,6 +100,24 @@ def idle_when_a_native_joins(plan_ms: int, moment_ms: int) -> int:
     story.native("nina").joins()
     story.settles()
     return idle_ms(story)
+
+
+def test_a_newcomer_does_not_wait_for_what_natives_give_at_beats_far_away() -> None:
+    """What a client here gives is told at once."""
+    assert median(ms_until_a_newcomer_has_something(at) for at in range(0, 5_000, 500)) < 700
+
+
+def ms_until_a_newcomer_has_something(moment_ms: int) -> int:
+    story = at_rest("alice", "bob", "carol", foo=24)
+    for name in ("nina", "nora", "nell"):
+        story.native(name).joins()
+    story.settles()
+    story.passes(3_000 + moment_ms)
+    story.native("nick").joins()
+    story.passes(700)
+    began = story.world.now
+    assert story.legacy("dave").joins().syncs().who.partitions
+    return story.world.now - began
 
 
 def test_a_quiet_group_costs_one_heartbeat_per_member_and_interval() -> None:

@@ -19,12 +19,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pipeline import schema, spans
 from pipeline.compressed import lines_of
 from pipeline.life import at_home, lives
+from pipeline.session import shuffles_into, shuffling
 from pipeline.tables import HOME, MADE
 
 Say = Callable[[str], None]
 # Readers pass over names that begin so.
 ASIDE, STAGED, FORMER = "_aside", "staged", "former"
 BATCH = "batch"
+# With Spark's default heap of 1 GB and two tasks at once, two million were too many for one aggregation upon another.
+MOST_IN_A_PARTITION = 500_000
 # Spark's own reading of .zst needs Hadoop's native library.
 NOT_ZSTD = "{*[!t],*[!s]t,*[!z]st,*[!.]zst}"
 
@@ -41,7 +44,7 @@ def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: No
     rows = stage(spark, read_lines(spark, source), out, say)
     write(spark, spans.rejects(rows).dropDuplicates(), out, "rejects", say)
     write(spark, rows.transform(spans.requests).transform(spans.once), out, "requests", say)
-    with kept(rows.transform(spans.transitions)) as transitions:
+    with kept(spark, rows.transform(spans.transitions)) as transitions:
         write(spark, transitions.select(*schema.TRANSITIONS), out, "transitions", say)
         _make(spark, transitions, out, say)
     sweep(out)
@@ -58,20 +61,21 @@ def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> DataFram
 
 def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     """All other tables, from those that are there."""
-    with kept(spark.read.parquet(f"{out}/transitions").drop(BATCH)) as transitions:
+    with kept(spark, spark.read.parquet(f"{out}/transitions").drop(BATCH)) as transitions:
         _make(spark, transitions, out, say)
     sweep(out)
 
 
 @contextmanager
-def kept(transitions: DataFrame) -> Iterator[DataFrame]:
+def kept(spark: SparkSession, transitions: DataFrame) -> Iterator[DataFrame]:
     """What is kept keeps its order: members side by side, each life in order, so that no table has to shuffle or sort
-    again."""
-    rows = transitions.transform(lives).persist()
-    try:
-        yield rows
-    finally:
-        rows.unpersist()
+    again. And there are as many partitions as it takes for one to be counted in the memory that a task has."""
+    with shuffling(spark, max(shuffles_into(spark), -(-transitions.count() // MOST_IN_A_PARTITION))):
+        rows = transitions.transform(lives).persist()
+        try:
+            yield rows
+        finally:
+            rows.unpersist()
 
 
 def _make(spark: SparkSession, transitions: DataFrame, out: str, say: Say) -> None:

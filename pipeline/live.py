@@ -30,7 +30,7 @@ from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
 from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, Step, advance
-from pipeline.session import is_remote
+from pipeline.session import is_remote, shuffles_into, shuffling
 
 TABLE, CHECKPOINT = LIVE, "_checkpoint_live"
 # Proxies export every second, collectors somewhat later; what waits longer than this had an outage on its way.
@@ -41,7 +41,6 @@ SAID = (
     "audit string, severity string, group_id string, about string, member_id string, other_member_id string,"
     " partition string, from_ns bigint, to_ns bigint, detail string, said_ns bigint"
 )
-SHUFFLED = "spark.sql.shuffle.partitions"
 Take = Callable[[DataFrame, int], None]
 pack = msgspec.msgpack.Encoder().encode
 unpack_group = msgspec.msgpack.Decoder(Group).decode
@@ -64,21 +63,25 @@ class Rules(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[Row]:
-        return self._advanced(key[0], [], timerValues)
+        return self._advanced(key[0], [], timerValues, expiredTimerInfo.getExpiryTimeInMs())
 
-    def _advanced(self, group_id: str, steps: list[Step], timers: TimerValues) -> Iterator[Row]:
+    def _advanced(
+        self, group_id: str, steps: list[Step], timers: TimerValues, fired_ms: int | None = None
+    ) -> Iterator[Row]:
         stored = self._group.get()
         group = unpack_group(bytes(stored[0])) if stored else Group()
         said = advance(group, steps, timers.getCurrentWatermarkInMs() * NS_PER_MS)
-        self._wake(group)
+        self._wake(group, fired_ms)
         self._group.update((pack(group),))
         return (_row(group_id, finding) for finding in said)
 
-    def _wake(self, group: Group) -> None:
+    def _wake(self, group: Group, fired_ms: int | None) -> None:
+        """At one time at most, and one that the watermark has yet to reach. Spark itself deletes what has fired, once the
+        rules have seen it."""
         at_ms = None if group.wakes_ns is None else -(-group.wakes_ns // NS_PER_MS)
         if at_ms == group.wake_ms:
             return
-        if group.wake_ms is not None:
+        if group.wake_ms not in (None, fired_ms):
             self._handle.deleteTimer(group.wake_ms)
         if at_ms is not None:
             self._handle.registerTimer(at_ms)
@@ -103,13 +106,9 @@ def all_at_once(spark: SparkSession) -> Iterator[None]:
     """What starts here has no more partitions of state than can run at once. Each costs a round trip to a Python worker
     and a commit in every micro-batch, and those that wait for their turn keep facts waiting. A checkpoint keeps the number
     that it began with."""
-    asked = str(spark.conf.get(SHUFFLED))
-    if _is_here(spark):
-        spark.conf.set(SHUFFLED, min(int(asked), spark.sparkContext.defaultParallelism))
-    try:
+    asked = shuffles_into(spark)
+    with shuffling(spark, min(asked, spark.sparkContext.defaultParallelism) if _is_here(spark) else asked):
         yield
-    finally:
-        spark.conf.set(SHUFFLED, asked)
 
 
 def _is_here(spark: SparkSession) -> bool:

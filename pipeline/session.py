@@ -8,6 +8,8 @@ import shutil
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -16,13 +18,18 @@ ROOT = Path(__file__).parents[1]
 # What tasks import: this package, and the pure ones it stands on.
 SHIPPED = ("pipeline", "translation", "simulation")
 HERE = "local[*]"
+SHUFFLED = "spark.sql.shuffle.partitions"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # A stopped job must not leave a second one behind that thinks it is the first.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # The only one that live rules can stand on.
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    # A commit writes what has changed; without this it packs the whole store, each time and for each partition.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 # Static, or of the local machine's driver only.
 LOCAL = {
@@ -30,12 +37,9 @@ LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "8",
+    SHUFFLED: "8",
     # A batch wants throughput, and Spark's pages are what G1 calls humongous: it spent three times as long.
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
-    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
-    # A commit writes what has changed; without this it packs the whole store, each time and for each partition.
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # The usual one starts a process for each file (chmod, readlink) where Hadoop has no native library: a tenth of a second
     # for each entry of a checkpoint. Both rename the data and then its checksum; no two streams write into one folder.
     "spark.sql.streaming.checkpointFileManagerClass": FILES,
@@ -70,18 +74,39 @@ def is_remote(spark: SparkSession) -> bool:
     return "connect" in type(spark).__module__
 
 
+@contextmanager
+def shuffling(spark: SparkSession, partitions: int) -> Iterator[None]:
+    """What is planned here shuffles into so many partitions."""
+    asked = str(spark.conf.get(SHUFFLED))
+    spark.conf.set(SHUFFLED, partitions)
+    try:
+        yield
+    finally:
+        spark.conf.set(SHUFFLED, asked)
+
+
+def shuffles_into(spark: SparkSession) -> int:
+    return int(str(spark.conf.get(SHUFFLED)))
+
+
 def ship(spark: SparkSession) -> None:
     """Our packages to wherever tasks run. A zip: a wheel is copied too, but never imported."""
     folder = Path(tempfile.mkdtemp(prefix="kip848-pipeline-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    archive = zipped(folder / "kip848.zip")
+    # Not as people call theirs: what spark-submit was given is there already, and Spark wants names to differ.
+    archive = zipped(folder / "kip848-shipped.zip")
     if is_remote(spark):
         spark.addArtifacts(str(archive), pyfile=True)
     else:
         spark.sparkContext.addPyFile(str(archive))
+        # A stream's source in Python is planned by a process beside the driver, which looks for it in the wrong folder.
+        beside = spark.sparkContext.environment
+        beside["PYTHONPATH"] = os.pathsep.join(filter(None, (str(archive), beside.get("PYTHONPATH"))))
 
 
 def zipped(target: Path) -> Path:
+    if ROOT.is_file():  # we run from a zip
+        return Path(shutil.copy(ROOT, target))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in SHIPPED:
             for file in sorted((ROOT / package).rglob("*.py")):

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -33,6 +33,10 @@ POLL_S = 1
 HOW_ON = (
     "The facts are whole: remove `live` and `_checkpoint_live`, and allow for more lateness, to have all of them judged"
     " anew"
+)
+# What is shipped reaches its tasks, and not the process that takes batches.
+NOT_THERE = (
+    "Spark Connect's server has no `pipeline`, and a stream's batches are taken there: install this package on it"
 )
 
 
@@ -103,7 +107,10 @@ def follow(
 
 def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery:
     writer = read.writeStream.foreachBatch(live.briefly(_into(out))).option("checkpointLocation", f"{out}/{CHECKPOINT}")
-    return (writer.trigger(availableNow=True) if until_drained else writer).start()
+    try:
+        return (writer.trigger(availableNow=True) if until_drained else writer).start()
+    except PySparkException as error:
+        raise (CannotBeDone(NOT_THERE) if "No module named 'pipeline'" in str(error) else error) from None
 
 
 def _rules(spark: SparkSession, out: str, late_s: float, say: jobs.Say) -> list[StreamingQuery]:
@@ -148,7 +155,7 @@ def _watch(
         if progress is None or progress["batchId"] == told:
             continue
         told = progress["batchId"]
-        say(f"batch {told}: {progress['numInputRows']} records")
+        say(f"batch {told}: {sum(source['numInputRows'] for source in progress['sources'])} records")
         if time.monotonic() - made_at >= every_s:
             make()
             made_at = time.monotonic()

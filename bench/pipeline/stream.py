@@ -99,14 +99,15 @@ def _latency(spark: SparkSession, folder: Path, rate: int, seconds: int) -> str:
         rules = live.follow(spark, str(out))
         sender = threading.Thread(target=_send, args=(kafka.bootstrap, rate, seconds + WARM_S))
         sender.start()
-        kept = _watched(sender, rules)
+        read_until, kept = _watched(sender, rules)
         for query in (facts, rules):
             query.processAllAvailable()
             query.stop()
+        read_until |= _read_until(rules)
     since_ns = _first_ns(out) + int(WARM_S * 1e9)
     rows = [
         _row("until it is a fact", _delays(out, since_ns, _done_ns(out))),
-        _row("until the rules have it", _delays(out, since_ns, _judged_ns(out))),
+        _row("until the rules have it", _delays(out, since_ns, _judged_ns(out, read_until))),
     ]
     return "\n".join(
         [
@@ -144,15 +145,22 @@ def _life(number: int) -> list[dict[str, Any]]:
     return member.joins(at, 0).leaves(at + 3).spans
 
 
-def _watched(sender: threading.Thread, rules: Any) -> list[tuple[float, int, int]]:
-    """(seconds, rows, bytes): what the store held, ten times over the run or so."""
-    began, seen = time.monotonic(), list[tuple[float, int, int]]()
+def _watched(sender: threading.Thread, rules: Any) -> tuple[dict[int, int], list[tuple[float, int, int]]]:
+    """What its batches have read; and (seconds, rows, bytes): what the store held, ten times over the run or so."""
+    began, read_until, kept = time.monotonic(), dict[int, int](), list[tuple[float, int, int]]()
     while sender.is_alive():
         sender.join(WARM_S)
+        read_until |= _read_until(rules)
         if (progress := rules.lastProgress) and progress["stateOperators"]:
             (store,) = progress["stateOperators"]
-            seen.append((time.monotonic() - began, store["numRowsTotal"], store["memoryUsedBytes"]))
-    return seen
+            kept.append((time.monotonic() - began, store["numRowsTotal"], store["memoryUsedBytes"]))
+    return read_until, kept
+
+
+def _read_until(rules: Any) -> dict[int, int]:
+    """Of each batch of rules: up to which of facts it has read. Asked for while it runs: Spark knows the last hundred
+    batches and no more, here as in a checkpoint."""
+    return {each["batchId"]: json.loads(each.sources[0].endOffset)[BATCH] for each in rules.recentProgress}
 
 
 def _row(name: str, delays_s: list[float]) -> str:
@@ -179,13 +187,11 @@ def _done_ns(table: Path) -> dict[int, int]:
     return {int(mark.parent.name.partition("=")[2]): mark.stat().st_mtime_ns for mark in marks}
 
 
-def _judged_ns(out: Path) -> dict[int, int]:
+def _judged_ns(out: Path, read_until: dict[int, int]) -> dict[int, int]:
     """Of each batch of facts: when the first batch of rules that has read beyond it was done."""
     judged: dict[int, int] = {}
-    offsets = sorted((out / live.CHECKPOINT / "offsets").glob("[0-9]*"), key=lambda file: int(file.name))
-    for file in offsets:
-        done = out / live.TABLE / f"{BATCH}={file.name}/_SUCCESS"
-        until = json.loads(file.read_text().splitlines()[-1])[BATCH]
+    for batch, until in sorted(read_until.items()):
+        done = out / live.TABLE / f"{BATCH}={batch}/_SUCCESS"
         if done.exists():
             judged |= {number: done.stat().st_mtime_ns for number in range(len(judged), until)}
     return judged

@@ -1,7 +1,7 @@
 """Real clients, a real proxy, a real broker: the tables say what the clients themselves have written down.
 
 Alice (confluent-kafka, eager) is there first, bob (kafka-python, cooperative) takes half, alice goes, bob has all and is
-killed. The proxy exports to a file, `kip848-pipeline batch` reads it, and any reader of Parquet reads the tables.
+killed. The proxy exports to a file, a batch reads it, and any reader of Parquet reads the tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from proxy.tracing.traces import Traces
 from tests import clients
 from tests.clients.driver import partitions
 from tests.kafka import Cluster
-from tests.pipeline.running import Command
 from tests.pipeline.telling import watched
 from tests.proxy.running import Running
 from translation.transition import Transition
@@ -51,12 +50,10 @@ class Golden(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def golden(kafka: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Golden:
+def golden(spark: SparkSession, kafka: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Golden:
     folder = tmp_path_factory.mktemp("golden")
     alice, bob = trio.run(live, kafka, folder)
-    log = folder / "log"
-    with Command("batch", str(folder / "traces"), str(folder / "out"), log=log) as command:
-        assert command.process.wait(500) == 0, log.read_text()
+    jobs.batch(spark, str(folder / "traces"), str(folder / "out"))
     return Golden(alice, bob, folder / "out")
 
 

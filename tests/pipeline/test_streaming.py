@@ -14,12 +14,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import asking, cli, jobs, live, streaming
+from pipeline import asking, cli, jobs, live, session, streaming
 from pipeline.audits import FLAPS
 from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
 from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
+from tests.pipeline.test_live import doubled, fed
 
 pytestmark = pytest.mark.broker
 KILLS, FILES, MEMBERS = 5, 60, 8
@@ -86,16 +87,26 @@ def test_rows_that_come_too_late_end_the_run(spark: SparkSession, tmp_path: Path
     assert jobs.table(spark, str(tmp_path / "out"), "transitions").count() == 6
 
 
+def test_a_timer_is_deleted_once(spark: SparkSession, tmp_path: Path) -> None:
+    """What has fired, by Spark."""
+    fed(tmp_path, 0, *doubled())
+    query = live.follow(spark, str(tmp_path), late_s=0)
+    query.processAllAvailable()
+    query.stop()
+    counted = Counter[str]()
+    for progress in query.recentProgress:
+        for operator in progress["stateOperators"]:
+            counted.update(operator["customMetrics"])
+    # One has fired, and who has left is yet to be forgotten.
+    assert (counted["numRegisteredTimers"], counted["numDeletedTimers"]) == (2, 1)
+
+
 def test_state_has_no_more_partitions_than_can_run_at_once(spark: SparkSession) -> None:
     """And whatever comes after it shuffles as was asked for."""
-    asked = str(spark.conf.get(live.SHUFFLED))
-    spark.conf.set(live.SHUFFLED, 8)
-    try:
+    with session.shuffling(spark, 8):
         with live.all_at_once(spark):
-            assert spark.conf.get(live.SHUFFLED) == "2"
-        assert spark.conf.get(live.SHUFFLED) == "8"
-    finally:
-        spark.conf.set(live.SHUFFLED, asked)
+            assert session.shuffles_into(spark) == 2
+        assert session.shuffles_into(spark) == 8
 
 
 def test_rows_that_a_watermark_drops_end_the_run() -> None:

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import jobs
+from pipeline import jobs, session
 
 pytestmark = pytest.mark.broker
 
@@ -33,3 +33,15 @@ def test_a_write_that_fails_leaves_the_former_table_and_the_next_one_nothing_els
 
 def test_a_batch_leaves_only_its_tables(played: Path) -> None:
     assert not (played / "out" / jobs.ASIDE).exists()
+
+
+def test_lives_come_in_as_many_partitions_as_they_need(
+    spark: SparkSession, played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whatever comes after them shuffles as was asked for."""
+    transitions = jobs.table(spark, str(played / "out"), "transitions")
+    monkeypatch.setattr(jobs, "MOST_IN_A_PARTITION", -(-transitions.count() // 5))
+    with jobs.kept(spark, transitions) as rows:
+        assert rows.rdd.getNumPartitions() == 5
+        assert rows.count() == transitions.count()
+    assert session.shuffles_into(spark) == 1

@@ -1,4 +1,4 @@
-"""A member without a client: it beats every 50 ms until it is given partitions. No newcomer can have them sooner."""
+"""A bare member: it beats every 50 ms until it is given partitions. Past the proxy nobody can have them sooner."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ async def newcomer(stage: Stage, begin: Callable[[], None]) -> Played:
 
 
 async def soonest(stage: Stage, begin: Callable[[], None]) -> Played:
-    """The same, and no client comes but a bare member: how soon anybody could have had partitions."""
+    """The same, and no client comes but a bare member: how soon who comes past the proxy could have had partitions."""
     stay = await _mixed_and_one_more(stage, begin)
     seconds = await seconds_to_partitions(stage.kafka, stage.topic, stage.topic)
     await stage.converged()

@@ -90,14 +90,15 @@ def rest_from(group: Group, described: Described, planned: Mapping[str, HandOver
     """Who asks: before when nothing of what it lacks can reach it, for those who have that give it up no sooner."""
     if described.group_epoch > described.assignment_epoch or not group.wishers:
         return {}
+    asking = [member for member in described.members if member.member_id in group.wishers]
+    lacking = {m.member_id: lacks for m in asking if (lacks := set(m.target) - set(m.assigned))}
+    if not lacking:
+        return {}
     having = {tp: member.member_id for member in described.members for tp in member.assigned}
     having |= _givers(group, described)
-    asking = [member for member in described.members if member.member_id in group.wishers]
-    lacking = {member.member_id: set(member.target) - set(member.assigned) for member in asking}
-    gives_from = {name: _gives_from(group, name, planned, now) for name in {"", *having.values()}}
     return {
-        name: min((gives_from[having.get(tp, "")] for tp in partitions), default=now)
-        for name, partitions in lacking.items()
+        name: min(_gives_from(group, having.get(tp, ""), planned, now) for tp in lacks)
+        for name, lacks in lacking.items()
     }
 
 

@@ -134,9 +134,6 @@ async def _all_read(stage: Stage) -> None:
 
 def markdown(results: Results) -> str:
     lines = [
-        'Strategy "java": kafka-clients 3.9.1, told nothing of it. Requests upstream: of group APIs, whoever sent them, as',
-        "the broker counted them, per member and second.",
-        "",
         "| scenario, strategy | layout | revoke callbacks | partitions revoked | idle partition-s | late | p99 ms | max ms "
         "| seconds | newcomer's first record s | requests upstream per member-s | lost, twice, overlapping |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",

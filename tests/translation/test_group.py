@@ -450,6 +450,10 @@ def test_what_passes_through_or_is_nobodys_or_is_yet_to_be_computed_may_come_at_
     assert rest_from(beat_at=-2_000, behind=1) == 100
 
 
+def test_who_lacks_nothing_waits_for_nothing() -> None:
+    assert rest_from(beat_at=-2_000, lacking=0) == 100
+
+
 def test_what_a_client_here_is_to_give_later_comes_later() -> None:
     """With what it gives to a native, just before that one's beat."""
     members = {

@@ -173,6 +173,7 @@ class Link:
             self._arm()
 
     def _splice_request(self, client: Leg, broker: Leg) -> None:
+        self._epoll_set.bulk()
         moved = client.splice(broker, self.conversation.request_left)
         self.conversation.request_left -= moved
         self._counts.bytes_from_clients += moved
@@ -217,6 +218,7 @@ class Link:
             self._arm()
 
     def _splice_answer(self, broker: Leg, client: Leg) -> None:
+        self._epoll_set.bulk()
         moved = broker.splice(client, self.conversation.owed.left)
         self.conversation.owed.left -= moved
         self._counts.bytes_from_brokers += moved

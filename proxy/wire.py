@@ -186,7 +186,10 @@ class Wire:
         return encode_response(DESCRIBE_CLUSTER, version, correlation_id, cluster)
 
     def _rewrite_node_endpoints(self, key: int, version: int, answer: Bytes) -> Bytes:
-        """Only answers that say "not the leader" name brokers; all others leave as they came."""
+        """Only answers that say "not the leader" name brokers; all others leave as they came. Of Produce the usual
+        answer is known at a glance, for a third of what decoding it costs."""
+        if key == PRODUCE and surgery.names_no_broker(answer, version):
+            return answer
         correlation_id, message = decode_response(key, version, answer)
         if not message.node_endpoints:
             return answer

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_protocol import API, CodecError, decode, decode_prefix, encode, messages, schema_of, surgery
+from kafka_protocol import API, CodecError, decode, decode_prefix, encode, encode_response, messages, schema_of, surgery
 from kafka_protocol.explaining import explain_decoding
 from kafka_protocol.frames import RequestHeader, decode_request_header, encode_request_header, response_body_offset
 from kafka_protocol.schema import Schema
@@ -188,6 +188,36 @@ def test_acks_are_found_at_the_front_of_a_produce_request_or_more_of_it_is_asked
             assert ends[-1] == -1
             assert set(ends) == {None, -1}
             assert ends == sorted(ends, key=lambda found: found is not None)
+
+
+@pytest.mark.parametrize("version", range(10, 14))
+def test_a_produce_answer_without_tags_names_no_broker_and_any_other_must_be_decoded(version: int) -> None:
+    chance, found = Chance(version), set()
+    for _ in range(400):
+        said = chance.message(schema_of(messages.ProduceResponse), version, tags=True)
+        answer = encode_response(0, version, 7, said)
+        found.add(surgery.names_no_broker(answer, version))
+        assert not (said.node_endpoints and surgery.names_no_broker(answer, version))
+    assert found == {True, False}
+
+
+@pytest.mark.parametrize("version", range(10, 14))
+def test_of_a_produce_answer_only_the_usual_shape_is_known_at_a_glance(version: int) -> None:
+    partition = messages.ProduceResponsePartitionProduceResponse
+    failed = messages.ProduceResponseBatchIndexAndErrorMessage(batch_index=3)
+    usual = [partition(index=n, error_code=n, base_offset=2**40 + n) for n in range(20)]
+    for partitions, at_a_glance in (
+        (usual, True),
+        ([], True),
+        ([*usual, partition(error_message="no")], False),
+        ([*usual, partition(record_errors=[failed])], False),
+        ([partition(current_leader=messages.ProduceResponseLeaderIdAndEpoch(leader_id=2)), *usual], False),
+    ):
+        topic = messages.ProduceResponseTopicProduceResponse(name="t" * 200, partition_responses=partitions)
+        answer = encode_response(0, version, 7, messages.ProduceResponse(responses=[topic, topic], throttle_time_ms=9))
+        assert surgery.names_no_broker(answer, version) is at_a_glance
+        assert not any(surgery.names_no_broker(answer[:end], version) for end in range(4, len(answer)))
+        assert not surgery.names_no_broker(answer + b"\0", version)
 
 
 def test_a_prefix_ends_where_its_last_field_does() -> None:

@@ -1,0 +1,122 @@
+"""Waiting for many sockets: asleep, or awake while one thing follows another. Real sockets, no brokers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from socket import SOCK_DGRAM, socketpair
+
+import pytest
+import trio
+
+from proxy.cpus import cpus
+from proxy.epoll_set import LONGEST_TRAIN, READABLE, TRAIN, EpollSet
+
+# Longer than it takes to ask again, on a slow machine too.
+LONG_US = 1_000_000
+
+
+class Echo:
+    """What arrives on its end goes back."""
+
+    def __init__(self, epoll_set: EpollSet) -> None:
+        self.own, self.theirs = socketpair(type=SOCK_DGRAM)
+        self.theirs.settimeout(30)
+        self.set = epoll_set
+        self.was_awake: list[bool] = []
+        self.bulky = False
+        epoll_set.watch(self.own, READABLE, self.ready)
+
+    def ready(self, _events: int) -> None:
+        self.was_awake.append(self.set.is_awake)
+        if self.bulky:
+            self.set.bulk()
+        self.own.send(self.own.recv(100))
+
+    async def asked(self, times: int) -> None:
+        """From a thread: trio's other tasks have no turn while the set waits for the next thing itself."""
+        await trio.to_thread.run_sync(self._asked, times)
+
+    def _asked(self, times: int) -> None:
+        for _ in range(times):
+            self.theirs.send(b"x")
+            assert self.theirs.recv(100) == b"x"
+
+    def close(self) -> None:
+        self.set.forget(self.own)
+        self.theirs.close()
+
+
+@asynccontextmanager
+async def echo(spin_us: int) -> AsyncIterator[Echo]:
+    with EpollSet(spin_us) as epoll_set:
+        async with trio.open_nursery() as tasks:
+            one = Echo(epoll_set)
+            tasks.start_soon(epoll_set.run)
+            yield one
+            tasks.cancel_scope.cancel()
+        one.close()
+
+
+async def test_who_is_asked_again_and_again_is_awake_and_all_is_answered() -> None:
+    async with echo(LONG_US) as one:
+        await one.asked(3 * TRAIN)
+        # The first of all comes after nothing.
+        assert one.was_awake == [False] * TRAIN + [True] * (2 * TRAIN)
+
+
+async def test_without_a_time_to_spin_it_always_sleeps() -> None:
+    async with echo(0) as one:
+        await one.asked(3 * TRAIN)
+        assert not any(one.was_awake)
+
+
+async def test_a_pause_ends_a_short_train_and_not_a_long_one() -> None:
+    async with echo(LONG_US) as one:
+        for times, stays in ((2 * TRAIN - 2, False), (LONGEST_TRAIN, True)):
+            await one.asked(times)
+            assert one.was_awake[-1]
+            await trio.sleep(1.5 * LONG_US / 1e6)
+            await one.asked(1)
+            assert one.was_awake[-1] is stays
+
+
+async def test_what_moves_much_is_no_part_of_a_train() -> None:
+    async with echo(LONG_US) as one:
+        one.bulky = True
+        await one.asked(3 * TRAIN)
+        assert not any(one.was_awake)
+
+
+async def test_several_at_a_time_are_no_train() -> None:
+    async with echo(LONG_US) as one:
+        await one.asked(2 * TRAIN)
+        assert one.set.is_awake
+        # trio has the turn: nothing is looked at between these two.
+        another = Echo(one.set)
+        for each in (one, another):
+            each.theirs.send(b"x")
+        await trio.to_thread.run_sync(another.theirs.recv, 100)
+        assert not another.was_awake[0]
+        another.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "allowed"),
+    [("max 100000", 8), ("150000 100000", 1.5), ("2000000 100000", 8), ("nothing of the kind", 8)],
+)
+def test_of_a_containers_share_a_part_may_be_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, allowed: float
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    own = tmp_path / "cgroup"
+    own.write_text("9:cpu:/old\n0::/pod/this\n")
+    (tmp_path / "pod/this").mkdir(parents=True)
+    (tmp_path / "pod/this/cpu.max").write_text(said)
+    assert cpus(own, tmp_path) == allowed
+
+
+def test_without_control_groups_it_may_use_those_it_may_run_on(tmp_path: Path) -> None:
+    assert cpus(tmp_path / "nothing", tmp_path) == len(os.sched_getaffinity(0))

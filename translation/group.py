@@ -141,6 +141,11 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return len(self.locals) > self.pacing.describe_from
 
     @property
+    def describe_apart_ms(self) -> int:
+        """A description is as dear as it is long, to the coordinator and here: nobody's wish brings the next one sooner."""
+        return len(self.members) * self.pacing.describe_us // 1000
+
+    @property
     def wake_at(self) -> int | None:
         grace = self.quiet_until if self.told_until < self.moving_until else None
         return min((t for t in (grace, self.describe_at) if t is not None), default=None)

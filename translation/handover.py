@@ -61,7 +61,8 @@ def _parties(group: Group, gifts: Sequence[Gift]) -> Iterable[list[Gift]]:
 
     def led_by(name: str) -> str:
         while (follows := leader.get(name, name)) != name:
-            name = follows
+            # Chains grow as long as the group is large: each look halves its own.
+            leader[name] = name = leader.get(follows, follows)
         return name
 
     for gift in gifts:

@@ -182,8 +182,10 @@ def _tell_motion(group: Group, orders: list[GroupOrder], now: int) -> Group:
 
 
 def _next_description(group: Group, now: int) -> int:
-    """Now, unless one is on its way: then its answer serves, or its absence will be noticed."""
-    return now if group.asked_at is None or group.describe_at is None else group.describe_at
+    """Now, or when the last one has paid for itself. If one is on its way its answer serves, or its absence will be noticed."""
+    if group.asked_at is not None and group.describe_at is not None:
+        return group.describe_at
+    return now if group.described_at is None else max(now, group.described_at + group.describe_apart_ms)
 
 
 # --- descriptions --------------------------------------------------------------------------------------------------
@@ -228,7 +230,8 @@ def _awaited(group: Group, described: Described) -> Iterable[str]:
 
 
 def _described(group: Group, now: int) -> Group:
-    again = now + group.pacing.poll_ms if group.is_watched and group.is_moving(now) else None
+    pause_ms = max(group.pacing.poll_ms, group.describe_apart_ms)
+    again = now + pause_ms if group.is_watched and group.is_moving(now) else None
     return _with(group, wishers=frozenset(), asked_at=None, described_at=now, describe_at=again)
 
 

@@ -56,6 +56,8 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     grace_ms: int = 500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
     describe_from: int = 4
+    # Descriptions are so far apart for each member of the group (µs): a thousand members', a tenth of a second.
+    describe_us: int = 100
     poll_ms: int = 200
     motion_ms: int = 6000
     # A direct native member beats at this interval unless its group was told another.

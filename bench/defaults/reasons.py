@@ -33,6 +33,9 @@ NOT_SWEPT = """## Those that are not swept
 - `calm_ms` 1,300: where nobody may describe the group, "nothing has changed" stands for "whole"; it must exceed the
   coordinator's assignment interval of 1 s (KIP-1263).
 - `motion_ms` 6,000: a sign of motion is followed by others for as long as members that beat every 5 s still have to.
+- `describe_us` 100: the members of a large group that wait each ask for a description ten times a second, and each is as dear
+  as the group is large. A thousand members see the next a tenth of a second after the last, which nobody's waiting shows;
+  their start takes a fifth of the steps and a quarter of the CPU (`python -m bench.simulation.run`).
 - `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
   all is quiet, two and a half times as often as the coordinator asks for.
 - `margin_ms` 400: between a client's being asked and its JoinGroup lie a round trip and its revoke callback; partitions that

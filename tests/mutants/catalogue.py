@@ -390,6 +390,12 @@ GROUP = (
         "one description is cheaper than the heartbeats of many",
     ),
     Mutant(
+        "group.py",
+        "return len(self.members) * self.pacing.describe_us // 1000",
+        "return 0",
+        "no description of a large group comes before the last has paid for itself",
+    ),
+    Mutant(
         "motion.py",
         "return _stir(group, now, grace_ms) if before",
         "return _stir(group, now) if before",

@@ -199,6 +199,22 @@ def test_the_wishes_of_many_are_one_description() -> None:
     assert told([(130, DescriptionWanted(member_id="m"))], group)[1] == [Describe()]
 
 
+def test_long_descriptions_are_as_far_apart_as_they_are_long() -> None:
+    dear = msgspec.structs.replace(PACING, describe_us=100_000)
+    group = msgspec.structs.replace(of_locals("m", "n", "o"), pacing=dear)
+    view = described(*(member(name, 2, (), ()) for name in "mno"))
+    group, orders = told([(100, DescriptionWanted(member_id="m")), (120, view)], group)
+    assert orders == [
+        Tell("m", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=(), rest_from=120))
+    ]
+    group, orders = told([(130, DescriptionWanted(member_id="m")), (140, DescriptionWanted(member_id="n"))], group)
+    assert (orders, group.wake_at) == ([], 120 + 3 * 100)
+    group, orders = told([(420, TimePassed())], group)
+    assert orders == [Describe()]
+    moving, _ = told([(430, changed("m", epoch=3)), (440, view)], group)
+    assert moving.wake_at == 440 + 3 * 100
+
+
 def test_a_description_that_does_not_come_is_asked_for_again() -> None:
     group, _ = told([(100, DescriptionWanted(member_id="m"))], of_locals("m"))
     assert group.wake_at == 2_100

@@ -100,7 +100,7 @@ class EpollSet:
         # trio's clock is this one, started elsewhere; asking it for each batch is dear.
         started = trio.current_time() - perf_counter()
         while True:
-            events = self._next_of_train() if self._train >= TRAIN else []
+            events = self._next_of_train() if self.is_awake else []
             events = events or self._epoll.poll(LINGER_SECONDS, EVENTS_PER_BATCH)
             if not events:
                 await trio.lowlevel.wait_readable(self._epoll)

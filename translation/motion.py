@@ -182,7 +182,7 @@ def _tell_motion(group: Group, orders: list[GroupOrder], now: int) -> Group:
 
 
 def _next_description(group: Group, now: int) -> int:
-    """Now, or when the last one has paid for itself. If one is on its way its answer serves, or its absence will be noticed."""
+    """Now, or when the last has paid for itself. If one is on its way its answer serves, or its absence will be noticed."""
     if group.asked_at is not None and group.describe_at is not None:
         return group.describe_at
     return now if group.described_at is None else max(now, group.described_at + group.describe_apart_ms)

@@ -32,7 +32,10 @@ PATIENCE_SECONDS = 300.0
 class Crowd:
     """`heartbeats` and `joins` count over all members; `told` is when one was last asked to rejoin, or refused."""
 
-    def __init__(self, address: tuple[str, int], topic: str, name: str, size: int) -> None:
+    def __init__(
+        self, address: tuple[str, int], topic: str, name: str, size: int, group_members: int = GROUP_MEMBERS
+    ) -> None:
+        self.group_members = group_members
         self.heartbeats = 0
         self.joins = 0
         self.refused = 0
@@ -40,7 +43,7 @@ class Crowd:
         self.told = 0.0
         self._door = trio.CapacityLimiter(AT_ONCE)
         self.members = [
-            Member(self, address, topic, f"{name}-{n // GROUP_MEMBERS}", f"{name}-{n}") for n in range(size)
+            Member(self, address, topic, f"{name}-{n // group_members}", f"{name}-{n}") for n in range(size)
         ]
 
     def __repr__(self) -> str:
@@ -194,7 +197,7 @@ async def _exchange(stream: trio.SocketStream, frame: bytes) -> bytes:
 
 def rolling(crowd: Crowd) -> Iterator[Member]:
     """Members in an order in which neighbours are of different groups."""
-    groups = max(1, len(crowd.members) // GROUP_MEMBERS)
+    groups = max(1, len(crowd.members) // crowd.group_members)
     while True:
-        for first in range(GROUP_MEMBERS):
+        for first in range(crowd.group_members):
             yield from (crowd.members[n] for n in range(first, len(crowd.members), len(crowd.members) // groups))

@@ -1,8 +1,9 @@
-"""python -m bench.members.run [--sizes N …] [--windows N] [--seconds S] [--markdown]
+"""python -m bench.members.run [--sizes N …] [--together N …] [--windows N] [--seconds S] [--markdown]
 
 What members cost the proxy, at rest and while they are restarted one by one: CPU of the process as the kernel accounts it,
 and memory. With tracing and without is measured in the same seconds, on two proxies that have as many members each: what
-else the machine does then, it does to both.
+else the machine does then, it does to both. The groups are of fifty, but for those where all are in one (`--together`), with
+a partition for each.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import trio
 
 from bench.dataplane.accounting import cpu_seconds, resident_megabytes
 from bench.document import write_section
-from bench.members.crowd import HEARTBEAT_SECONDS, Crowd, rolling
+from bench.members.crowd import GROUP_MEMBERS, HEARTBEAT_SECONDS, Crowd, rolling
 from kafka_protocol import messages as m
 from tests.kafka import Cluster
 from tests.proxy.running import START_SECONDS, Running
@@ -52,13 +53,17 @@ class Figures(msgspec.Struct, frozen=True):
         return 100 * self.cpu / self.seconds
 
 
+# When, the CPU so far, heartbeats and joins so far.
+Count = tuple[float, float, int, int]
+
+
 class Stand:
     """A proxy and its crowd."""
 
-    def __init__(self, proxy: Running, name: str, size: int) -> None:
+    def __init__(self, proxy: Running, name: str, size: int, topic: str = TOPIC, group: int = GROUP_MEMBERS) -> None:
         self.proxy = proxy
         self.fresh_megabytes = proxy.resident_megabytes()
-        self.crowd = Crowd(("127.0.0.1", proxy.port_of(NODE)), TOPIC, name, size)
+        self.crowd = Crowd(("127.0.0.1", proxy.port_of(NODE)), topic, name, size, group)
         self._order = rolling(self.crowd)
 
     @property
@@ -70,7 +75,7 @@ class Stand:
             next(self._order).restart()
             await trio.sleep(1 / RESTARTS_PER_SECOND)
 
-    def count(self) -> tuple[float, float, int, int]:
+    def count(self) -> Count:
         cpu = cpu_seconds(self.proxy.process.pid)
         return trio.current_time(), cpu, self.crowd.heartbeats, self.crowd.joins
 
@@ -100,6 +105,7 @@ def _wake_coordinator(kafka: Cluster) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 5_000], help="members of one proxy")
+    parser.add_argument("--together", type=int, nargs="+", default=[100, 500], help="members of one group")
     parser.add_argument(
         "--windows", type=int, default=8, help="of each kind; the median is shown, and for tracing the extremes"
     )
@@ -111,6 +117,7 @@ def _options() -> argparse.Namespace:
 async def _all(kafka: Cluster, place: Path, options: argparse.Namespace) -> str:
     tables = [await _tracing(kafka, place, options)]
     tables.append(await _growth(kafka, options))
+    tables.append(await _together(kafka, options))
     return "\n\n".join(tables)
 
 
@@ -195,6 +202,34 @@ def _growth_row(size: int, stand: Stand, found: list[Figures]) -> str:
         f"| {size:,} | {percent:.1f} % of a core | {percent * 10_000 / size:.0f} | {beats:,.0f}{late} "
         f"| {stand.fresh_megabytes:.0f} + {stand.megabytes:.0f} | {stand.megabytes * 1024 / size:.1f} |"
     )
+
+
+# --- one group -----------------------------------------------------------------------------------------------------
+
+
+async def _together(kafka: Cluster, options: argparse.Namespace) -> str:
+    rows = []
+    for size in options.together:
+        topic = f"{TOPIC}-{size}"
+        kafka.create_topic(topic, partitions=size)
+        with _proxy(kafka) as proxy:
+            stand = Stand(proxy, f"together-{size}", size, topic, size)
+            begun = stand.count()
+            async with standing(stand):
+                started = stand.count()
+                found = [(await window([stand], options.seconds, rolls))[0] for rolls in (False, True)]
+            rows.append(_said(_together_row(size, begun, started, found)))
+    head = (
+        "| members of one group | all in and at rest | CPU until then | at rest | "
+        f"{RESTARTS_PER_SECOND} restarts a second |\n|---|---|---|---|---|"
+    )
+    return "\n".join([head, *rows])
+
+
+def _together_row(size: int, begun: Count, started: Count, found: list[Figures]) -> str:
+    seconds, cpu = (after - before for before, after in zip(begun[:2], started[:2], strict=True))
+    rest, rolls = found
+    return f"| {size:,} | {seconds:.0f} s | {cpu:.1f} s | {rest.percent:.1f} % of a core | {rolls.percent:.1f} % |"
 
 
 def _said(row: str) -> str:

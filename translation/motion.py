@@ -65,6 +65,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
             group = _described(group, now)
         case DescriptionFailed():
             orders += [Tell(name, TargetUnknown()) for name in sorted(group.wishers) if fact.for_good]
+            orders += _look_themselves(group) if group.is_watched and _is_looked_at(group, now) else []
             group = _description_failed(group, fact, now)
         case TimePassed():  # pragma: no branch
             pass
@@ -177,8 +178,17 @@ def _tell_motion(group: Group, orders: list[GroupOrder], now: int) -> Group:
     if group.is_watched:
         group = _with(group, describe_at=_next_description(group, now))
     else:
-        orders += [Tell(name, MotionSeen(until=group.moving_until)) for name in group.locals]
+        orders += _look_themselves(group)
     return _with(group, told_until=group.moving_until)
+
+
+def _look_themselves(group: Group) -> list[GroupOrder]:
+    return [Tell(name, MotionSeen(until=group.moving_until)) for name in group.locals]
+
+
+def _is_looked_at(group: Group, now: int) -> bool:
+    """It moves, and a leave is not so fresh that nobody may be hurried."""
+    return group.is_moving(now) and now >= group.quiet_until
 
 
 def _next_description(group: Group, now: int) -> int:
@@ -209,7 +219,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(member_id, plan) for member_id, plan in planned.items())
-    if group.is_watched and group.is_moving(now) and now >= group.quiet_until:
+    if group.is_watched and _is_looked_at(group, now):
         yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
 
 

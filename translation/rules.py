@@ -55,7 +55,7 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
     grace_ms: int = 500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
-    describe_from: int = 4
+    describe_from: int = 1
     # Descriptions are so far apart for each member of the group (µs): a thousand members', a tenth of a second.
     describe_us: int = 100
     poll_ms: int = 200

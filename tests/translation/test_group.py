@@ -259,6 +259,17 @@ def test_many_members_are_watched_by_one_description_that_names_those_who_should
     assert (orders, group.wake_at) == ([], None)
 
 
+@pytest.mark.parametrize("for_good", [True, False])
+def test_members_look_for_themselves_where_their_moving_group_cannot_be_described(for_good: bool) -> None:
+    group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c"))
+    assert orders == [Describe()]
+    failed = DescriptionFailed(for_good=for_good)
+    assert told([(120, failed)], group)[1] == [Tell(name, MotionSeen(until=6_100)) for name in "abc"]
+    # Not when all is over, nor right after a leave.
+    assert told([(6_100, failed)], group)[1] == []
+    assert told([(110, gone("c")), (120, failed)], group)[1] == []
+
+
 def test_somebody_of_many_beats_where_a_target_has_yet_to_be_computed() -> None:
     group, _ = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c", "d"))
     at_rest = [member(name, 3, (number,), (number,)) for number, name in enumerate("abcd")]

@@ -74,6 +74,8 @@ def test_b_rejoins_with_the_new_protocol_and_c_gives_up_what_is_to_be_its() -> N
     story, watch, a, old_b, c = a_group_at_22()
     old_b.leaves()
     story.settles()
+    # The coordinator computes a target at most once a second.
+    story.passes(1_000)
     watch.forgets()
     before = story.shares()
     # "B rejoins the group with the new protocol", is at epoch 24, "but does not get any partitions yet".

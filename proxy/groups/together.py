@@ -184,6 +184,10 @@ class Together:
         self._clock.at(self._clock.now_ms + SEEK_MS, lambda: self._seek_oneself(group_id))
 
     def _is_loud(self, group_id: str, member_id: str) -> bool:
-        member = self._host.members.get((group_id, member_id))
-        # One that was adopted and has yet to be answered may still be shown under the host that it came from.
-        return member is not None and not member.lost and not member.is_silent(self._clock.now_ms)
+        """One that was adopted and has yet to be answered may still be shown under the host that it came from; and one that
+        has hung up under the host to which it went."""
+        key = (group_id, member_id)
+        member, line = self._host.members.get(key), self._host.lines.get(key)
+        if member is None or line is None or line.client_left:
+            return False
+        return not member.lost and not member.is_silent(self._clock.now_ms)

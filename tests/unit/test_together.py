@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 import msgspec
@@ -28,6 +29,7 @@ class Line:
     """What is asked on it is answered by `told`."""
 
     open = True
+    client_left = False
     versions: ClassVar = {native.GROUP_DESCRIBE: (0, 1)}
 
     def __init__(self) -> None:
@@ -66,6 +68,12 @@ class Host:
         now = self.clock.now_ms
         silent = msgspec.structs.replace(self.members[GROUP, name], heard_at=now - LONG_AGO_MS, farewell_at=now)
         self.members[GROUP, name] = silent
+
+    def hangs_up(self, name: str) -> None:
+        """Its connection to the broker stays, for the member does."""
+        left = copy(self.line)
+        left.client_left = True
+        self.lines[GROUP, name] = left
 
     def is_told(self, name: str) -> None:
         told = changed(0, group_id=GROUP, member_id=name, phase_before=Phase.COMPLETING_REBALANCE).transition
@@ -114,6 +122,20 @@ async def test_who_is_silent_does_not_say_which_host_is_ours() -> None:
     host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], farewell_at=None)
     host.described(alice=THERE, bob=THERE)
     assert host.lost == ["bob"]
+
+
+async def test_who_has_hung_up_does_not_say_which_host_is_ours() -> None:
+    """Both have moved, and the other proxy's words are in the description before either is missed here."""
+    host = Host("alice", "bob")
+    host.described(alice=HERE, bob=HERE)
+    host.hangs_up("alice")
+    host.hangs_up("bob")
+    host.described(alice=THERE, bob=THERE)
+    assert host.lost == []
+    host.falls_silent("alice")
+    host.falls_silent("bob")
+    host.described(alice=THERE, bob=THERE)
+    assert host.lost == ["alice", "bob"]
 
 
 async def test_who_was_never_seen_under_another_host_is_not_elsewhere() -> None:

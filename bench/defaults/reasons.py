@@ -18,9 +18,10 @@ at once of what it is to take or give. In these small groups it costs some idle 
 piece is told as it comes; what it saves is the time until a single newcomer or a cooperative group is at rest, and the
 clients' own requests.""",
     "describe_from": """Who looks while the group moves: one description for all (then only those beat who have something to
-take or to give), or every member with heartbeats of its own. From two members on the description is better in all: a half
-to a third of the requests, and less idle time, for it says at once who waits for whom. One member alone is its own
-description. Where a group cannot be described its members look for themselves.""",
+take or to give), or every member with heartbeats of its own. From two members on the description takes a third to three
+quarters of the requests, and mostly leaves less idle, for it says at once who waits for whom; members that are restarted one
+by one pay a little for its being half as frequent. One member alone is its own description. Where a group cannot be
+described its members look for themselves.""",
     "grace_ms": """A bet on a replacement. When it comes within the grace, nobody else is disturbed; when nobody comes, all
 that the leaver had lies idle for that much longer. A restart that takes longer than this is two changes whatever is
 chosen, and deployments that scale down pay for every ms: hence the shortest grace that covers a process which is replaced

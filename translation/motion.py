@@ -43,6 +43,9 @@ from translation.watch import free_seat, looked_at, part_of
 # A description that has not come after so long is asked for again.
 DESCRIPTION_PATIENCE_MS = 2000
 NOBODY = Known()
+# So many may each look for themselves where their group cannot be described. The heartbeats of more, every tenth of a second
+# from when a coordinator moves, would be a storm.
+FEW = 4
 GONE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
 
 
@@ -65,7 +68,8 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
             group = _described(group, now)
         case DescriptionFailed():
             orders += [Tell(name, TargetUnknown()) for name in sorted(group.wishers) if fact.for_good]
-            orders += _look_themselves(group) if group.is_watched and _is_looked_at(group, now) else []
+            if group.is_watched and _is_small(group) and _may_hurry(group, now):
+                orders += _look_themselves(group)
             group = _description_failed(group, fact, now)
         case TimePassed():  # pragma: no branch
             pass
@@ -186,7 +190,11 @@ def _look_themselves(group: Group) -> list[GroupOrder]:
     return [Tell(name, MotionSeen(until=group.moving_until)) for name in group.locals]
 
 
-def _is_looked_at(group: Group, now: int) -> bool:
+def _is_small(group: Group) -> bool:
+    return len(group.locals) <= FEW
+
+
+def _may_hurry(group: Group, now: int) -> bool:
     """It moves, and a leave is not so fresh that nobody may be hurried."""
     return group.is_moving(now) and now >= group.quiet_until
 
@@ -219,7 +227,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(member_id, plan) for member_id, plan in planned.items())
-    if group.is_watched and _is_looked_at(group, now):
+    if group.is_watched and _may_hurry(group, now):
         yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
 
 
@@ -271,6 +279,7 @@ def _rhythm(group: Group, known: Known | None, member: DescribedMember) -> int |
 
 
 def _description_failed(group: Group, failed: DescriptionFailed, now: int) -> Group:
-    again = None if failed.for_good or not group.wishers else now + group.pacing.poll_ms
+    is_wanted = bool(group.wishers) or (group.is_watched and group.is_moving(now) and not _is_small(group))
+    again = now + group.pacing.poll_ms if is_wanted and not failed.for_good else None
     wishers = frozenset[str]() if failed.for_good else group.wishers
     return _with(group, wishers=wishers, asked_at=None, describe_at=again)

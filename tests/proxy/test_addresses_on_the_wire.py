@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_protocol import API, decode_response
+from kafka_protocol import API, decode_response, surgery
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
 from kafka_protocol.schema import Field
@@ -119,18 +119,35 @@ def test_describe_cluster_names_the_proxy(proxy: Running, kafka3: Cluster, versi
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("version", [10, 11, 12])
+@pytest.mark.parametrize("version", [10, 11, 12, 13])
 def test_an_answer_that_names_the_new_leader_names_the_proxy(proxy: Running, kafka3: Cluster, version: int) -> None:
     leader = kafka3.leaders("spread")[0]
     other = next(node for node in kafka3.nodes if node != leader)
-    data = m.ProduceRequestPartitionProduceData(index=0, records=record_batch(b"one record"))
-    topic = m.ProduceRequestTopicProduceData(name="spread", partition_data=[data])
-    raw, answer = asked(proxy, 0, version, m.ProduceRequest(acks=1, timeout_ms=5_000, topic_data=[topic]), other)
+    raw, answer = asked(proxy, 0, version, one_record(proxy, version), other)
     assert answer.responses[0].partition_responses[0].error_code == 6
     assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == [
         (leader, "127.0.0.1", proxy.port_of(leader))
     ]
     assert not any(port in raw for port in real_ports(kafka3))
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("version", [10, 11, 12, 13])
+def test_what_a_broker_says_of_records_it_took_is_known_at_a_glance(
+    proxy: Running, kafka3: Cluster, version: int
+) -> None:
+    raw, answer = asked(proxy, 0, version, one_record(proxy, version), kafka3.leaders("spread")[0])
+    assert answer.responses[0].partition_responses[0].error_code == 0
+    assert surgery.names_no_broker(raw, version)
+
+
+def one_record(proxy: Running, version: int) -> m.ProduceRequest:
+    """For the first partition of "spread", which is named by its id since version 13."""
+    _, seen = asked(proxy, 3, 12, m.MetadataRequest(topics=[m.MetadataRequestTopic(name="spread")]))
+    data = m.ProduceRequestPartitionProduceData(index=0, records=record_batch(b"one record"))
+    name = {"topic_id": seen.topics[0].topic_id} if version >= 13 else {"name": "spread"}
+    topic = m.ProduceRequestTopicProduceData(**name, partition_data=[data])
+    return m.ProduceRequest(acks=1, timeout_ms=5_000, topic_data=[topic])
 
 
 @pytest.mark.broker

@@ -260,7 +260,7 @@ def test_many_members_are_watched_by_one_description_that_names_those_who_should
 
 
 @pytest.mark.parametrize("for_good", [True, False])
-def test_members_look_for_themselves_where_their_moving_group_cannot_be_described(for_good: bool) -> None:
+def test_a_few_members_look_for_themselves_where_their_moving_group_cannot_be_described(for_good: bool) -> None:
     group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c"))
     assert orders == [Describe()]
     failed = DescriptionFailed(for_good=for_good)
@@ -268,6 +268,15 @@ def test_members_look_for_themselves_where_their_moving_group_cannot_be_describe
     # Not when all is over, nor right after a leave.
     assert told([(6_100, failed)], group)[1] == []
     assert told([(110, gone("c")), (120, failed)], group)[1] == []
+
+
+def test_many_members_are_not_let_loose_when_a_description_is_lost_it_is_asked_for_again() -> None:
+    group, _ = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c", "d", "e"))
+    lost, orders = told([(120, DescriptionFailed(for_good=False))], group)
+    assert (orders, lost.wake_at) == ([], 320)
+    refused, orders = told([(120, DescriptionFailed(for_good=True))], group)
+    assert (orders, refused.wake_at) == ([], None)
+    assert told([(6_200, DescriptionFailed(for_good=False))], group)[0].wake_at is None
 
 
 def test_somebody_of_many_beats_where_a_target_has_yet_to_be_computed() -> None:

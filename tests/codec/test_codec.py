@@ -210,6 +210,8 @@ def test_of_a_produce_answer_only_the_usual_shape_is_known_at_a_glance(version: 
         (usual, True),
         ([], True),
         ([*usual, partition(error_message="no")], False),
+        # As long as none at all.
+        ([*usual, partition(error_message="")], False),
         ([*usual, partition(record_errors=[failed])], False),
         ([partition(current_leader=messages.ProduceResponseLeaderIdAndEpoch(leader_id=2)), *usual], False),
     ):

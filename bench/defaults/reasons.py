@@ -21,7 +21,7 @@ clients' own requests.""",
 take or to give), or every member with heartbeats of its own. From two members on the description takes a third to three
 quarters of the requests, and mostly leaves less idle, for it says at once who waits for whom; members that are restarted one
 by one pay a little for its being half as frequent. One member alone is its own description. Where a group cannot be
-described its members look for themselves.""",
+described a few members look for themselves, and many beat as ever.""",
     "grace_ms": """A bet on a replacement. When it comes within the grace, nobody else is disturbed; when nobody comes, all
 that the leaver had lies idle for that much longer. A restart that takes longer than this is two changes whatever is
 chosen, and deployments that scale down pay for every ms: hence the shortest grace that covers a process which is replaced
@@ -39,8 +39,8 @@ NOT_SWEPT = """## Those that are not swept
   coordinator's assignment interval of 1 s (KIP-1263).
 - `motion_ms` 6,000: a sign of motion is followed by others for as long as members that beat every 5 s still have to.
 - `describe_us` 100: the members of a large group that wait each ask for a description ten times a second, and each is as dear
-  as the group is large. A thousand members see the next a tenth of a second after the last, which nobody's waiting shows;
-  their start takes a fifth of the steps and a quarter of the CPU (`python -m bench.simulation.run`).
+  as the group is large. A thousand members see the next a tenth of a second after the last: with 0 their start takes five
+  times the steps, and they are at rest no sooner (`python -m bench.simulation.run`).
 - `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
   all is quiet, two and a half times as often as the coordinator asks for.
 - `margin_ms` 400: between a client's being asked and its JoinGroup lie a round trip and its revoke callback; partitions that

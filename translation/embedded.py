@@ -80,6 +80,11 @@ class _Reader:
 
 def read_subscription(metadata: bytes) -> Subscription:
     """Bytes behind the last known field are ignored: a newer version may have put them there."""
+    return _read_subscription(metadata)[0]
+
+
+def _read_subscription(metadata: bytes) -> tuple[Subscription, int]:
+    """And the highest version of which all fields are there."""
     reader = _Reader(metadata)
     version = reader.number(_SHORT)
     if version < 0:
@@ -87,10 +92,15 @@ def read_subscription(metadata: bytes) -> Subscription:
     topics = tuple(reader.text() for _ in range(reader.count(2)))
     if not reader.ended:
         reader.skip_nullable_bytes()
-    owned = _read_owned(reader) if version >= 1 and not reader.ended else frozenset()
-    generation = reader.number(_INT) if version >= 2 and not reader.ended else -1
-    rack_id = reader.nullable_text() if version >= 3 and not reader.ended else None
-    return Subscription(version=version, topics=topics, owned=owned, generation=generation, rack_id=rack_id or None)
+    owned, generation, rack_id, written = frozenset[tuple[str, int]](), -1, None, 0
+    if version >= 1 and not reader.ended:
+        owned, written = _read_owned(reader), 1
+    if version >= 2 and not reader.ended:
+        generation, written = reader.number(_INT), 2
+    if version >= 3 and not reader.ended:
+        rack_id, written = reader.nullable_text(), 3
+    read = Subscription(version=version, topics=topics, owned=owned, generation=generation, rack_id=rack_id or None)
+    return read, written
 
 
 def _read_owned(reader: _Reader) -> frozenset[tuple[str, int]]:
@@ -99,6 +109,27 @@ def _read_owned(reader: _Reader) -> frozenset[tuple[str, int]]:
         topic = reader.text()
         owned.update((topic, reader.number(_INT)) for _ in range(reader.count(4)))
     return frozenset(owned)
+
+
+def as_written(metadata: bytes) -> bytes:
+    """The same subscription, which says no higher version than it is of: so that others who read it understand it."""
+    subscription, written = _read_subscription(metadata)
+    if written == min(subscription.version, HIGHEST_VERSION):
+        return metadata
+    return _SHORT.pack(written) + metadata[_SHORT.size :]
+
+
+def without_user_data(assignment: bytes) -> bytes:
+    """The same assignment, but for what the leader's assignor has noted in it for itself."""
+    reader = _Reader(assignment)
+    reader.number(_SHORT)
+    for _ in range(reader.count(6)):
+        reader.text()
+        reader.bytes(4 * reader.count(4))
+    end = reader.at
+    if not reader.ended:
+        reader.skip_nullable_bytes()
+    return assignment[:end] + _INT.pack(-1) + assignment[reader.at :]
 
 
 def write_assignment(partitions: frozenset[tuple[str, int]], version: int) -> bytes:

@@ -230,10 +230,13 @@ def refusal(request: Request, error_code: int) -> bytes:
 # --- what passes, and what is painted ------------------------------------------------------------------------------
 
 
-def nameless(request: Request) -> bytes:
-    """The same JoinGroup, of somebody who has no member id yet."""
-    body = msgspec.structs.replace(request.body, member_id="")
-    return encode_request(request.key, request.version, request.correlation_id, request.client_id, body)
+def changed(request: Request, **fields: object) -> Request:
+    """The same request, but for these fields."""
+    body = msgspec.structs.replace(request.body, **fields)
+    if body == request.body:
+        return request
+    frame = encode_request(request.key, request.version, request.correlation_id, request.client_id, body)
+    return msgspec.structs.replace(request, body=body, frame=frame)
 
 
 def joined(request: Request, frame: bytes) -> Any:

@@ -1,6 +1,7 @@
 """Requests that pass to the broker as they came, and who is known to send such.
 
-A JoinGroup may pass for many reasons; once it has, whatever else its member says passes too.
+A JoinGroup may pass for many reasons; once it has, whatever else its member says passes too. Where it is only the
+coordinator that does not convert the group yet, what passes is to be convertible (convertible.py).
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
-from proxy.groups import classic
+from proxy.groups import classic, convertible
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
 from translation import errors as e
+from translation.admission import why_not_translated
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -48,6 +50,8 @@ class Untranslated:
         # Members of classic groups and native ones, and those to whom a broker has said MEMBER_ID_REQUIRED.
         self.passing = Memory()
         self.invited = Memory()
+        # Of the passing, those whose group has agreed on an assignor whose notes nobody needs.
+        self._without_notes = Memory()
         self._host = host
         self._requests = requests
 
@@ -58,21 +62,36 @@ class Untranslated:
 
     def take(self, line: Line, request: Request, reason: str) -> None:
         """To the broker's classic protocol, said once a member."""
+        key = (request.body.group_id, request.body.member_id)
+        if request.key == classic.SYNC_GROUP and key in self._without_notes:
+            request = convertible.sync(request)
         if request.key != classic.JOIN_GROUP:
             return self._requests.commits.forward(line, request)
-        key = (request.body.group_id, request.body.member_id)
+        may_convert = self._may_convert(request)
+        if may_convert:
+            request = convertible.join(request)
         if key not in self.passing and not self.invited.take(key):
             self._say(line, key, reason)
         # An id of ours means nothing to a broker.
-        is_ours = self._requests.issued.take(key)
-        frame = classic.nameless(request) if is_ours else request.frame
-        return line.forward(frame, lambda answer: self._heard(request, answer))
+        if self._requests.issued.take(key):
+            request = classic.changed(request, member_id="")
+        return line.forward(request.frame, lambda answer: self._heard(request, may_convert, answer))
 
-    def _heard(self, request: Request, frame: Any) -> Any:
+    def _may_convert(self, request: Request) -> bool:
+        """No rule says that it is to pass, and it is a group of consumers."""
+        mode = self._host.rules.of(request.body.group_id).mode
+        return mode == "translate" and why_not_translated(classic.join_requested(request)) is None
+
+    def _heard(self, request: Request, may_convert: bool, frame: Any) -> Any:
         if frame is not None:
             joined = classic.joined(request, bytes(frame))
+            key = (request.body.group_id, joined.member_id)
             memory = self.invited if joined.error_code == e.MEMBER_ID_REQUIRED else self.passing
-            memory.add((request.body.group_id, joined.member_id))
+            memory.add(key)
+            if may_convert and joined.protocol_name in convertible.NOTES_NOT_NEEDED:
+                self._without_notes.add(key)
+            else:
+                self._without_notes.take(key)
         return frame
 
     def _say(self, line: Line, key: Key, reason: str) -> None:

@@ -562,9 +562,21 @@ BYTES = (
     ),
     Mutant(
         "embedded.py",
-        "owned = _read_owned(reader) if version >= 1 and not reader.ended else frozenset()",
-        "owned = _read_owned(reader) if version >= 1 else frozenset()",
+        "if version >= 1 and not reader.ended:",
+        "if version >= 1:",
         "kafka-go's subscription, version 1 with the body of 0, is read",
+    ),
+    Mutant(
+        "embedded.py",
+        "if written == min(subscription.version, HIGHEST_VERSION):",
+        "if subscription.topics:",
+        "and where it passes, it passes as the version 0 that it is",
+    ),
+    Mutant(
+        "embedded.py",
+        "assignment[:end] + _INT.pack(-1) + assignment[reader.at :]",
+        "assignment",
+        "where a leader's assignments pass, they pass without its user data",
     ),
     Mutant(
         "embedded.py",

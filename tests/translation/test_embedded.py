@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.translation.playbook import number, subscription, text
-from translation.embedded import Malformed, Subscription, read_subscription, write_assignment
+from translation.embedded import (
+    Malformed,
+    Subscription,
+    as_written,
+    read_subscription,
+    without_user_data,
+    write_assignment,
+)
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 9])
@@ -77,3 +84,34 @@ def test_an_assignment_has_the_layout_of_owned_partitions_and_reads_back(
     assert written[-4:] == number(-1)
     as_claims = b"\0\1" + number(0) + number(-1) + written[2:-4]
     assert read_subscription(as_claims).owned == partitions
+
+
+@pytest.mark.parametrize("said", [1, 2, 3])
+@pytest.mark.parametrize("written", [0, 1, 2, 3, 9])
+def test_a_subscription_that_says_too_much_says_what_it_is(said: int, written: int) -> None:
+    fields = subscription(["a"], [1], written)[2:]
+    claim = said.to_bytes(2, "big") + fields
+    assert as_written(claim) == min(said, written).to_bytes(2, "big") + fields
+
+
+def test_a_newer_version_than_we_know_is_left_as_it_is() -> None:
+    newer = subscription(["a"], version=9) + b"more"
+    assert as_written(newer) == newer
+
+
+@pytest.mark.parametrize("version", [0, 3])
+@pytest.mark.parametrize("notes", [b"", number(-1), number(0), number(3) + b"abc"])
+def test_an_assignment_loses_its_user_data_and_nothing_else(version: int, notes: bytes) -> None:
+    bare = write_assignment(frozenset({("a", 1), ("a", 2), ("b", 0)}), version)
+    assert without_user_data(bare.removesuffix(number(-1)) + notes) == bare
+    assert without_user_data(bare.removesuffix(number(-1)) + notes + (b"more" if notes else b"")) == bare + (
+        b"more" if notes else b""
+    )
+
+
+@given(st.binary(max_size=60))
+def test_nothing_but_malformed_escapes_on_any_assignment(noise: bytes) -> None:
+    try:
+        without_user_data(noise)
+    except Malformed:
+        pass

@@ -18,6 +18,7 @@ import trio
 from proxy.addresses import Address, Directory
 from proxy.checking import CANNOT_ASK, answer_to, dial, in_words, learn_brokers
 from proxy.groups import native
+from proxy.groups.convertible import keeps_natives_out
 from proxy.groups.native import Versions
 from proxy.logs import Log
 from proxy.scout import CannotAsk
@@ -45,7 +46,8 @@ class ListedMember(msgspec.Struct, frozen=True):
 
 
 class ListedGroup(msgspec.Struct, frozen=True):
-    """`refused`: an error code in place of members. Those of share and streams groups are not looked at."""
+    """`refused`: an error code in place of members. Those of share and streams groups are not looked at.
+    `refuses_natives`: what its members say of themselves keeps native ones out (not known while it rebalances)."""
 
     group_id: str
     type: str
@@ -53,6 +55,7 @@ class ListedGroup(msgspec.Struct, frozen=True):
     state: str
     members: tuple[ListedMember, ...] = ()
     refused: int = 0
+    refuses_natives: bool = False
 
 
 class Census(msgspec.Struct, frozen=True):
@@ -129,9 +132,17 @@ async def _classic(stream: trio.abc.Stream, listed: list[ListedGroup]) -> dict[s
         for answer in (await answer_to(stream, native.ask_classic_members(some))).groups:
             members = tuple(_member(each, CLASSIC) for each in answer.members)
             found[answer.group_id] = msgspec.structs.replace(
-                some[answer.group_id], state=answer.group_state, members=members, refused=answer.error_code
+                some[answer.group_id],
+                state=answer.group_state,
+                members=members,
+                refused=answer.error_code,
+                refuses_natives=any(_keeps_natives_out(each) for each in answer.members),
             )
     return found
+
+
+def _keeps_natives_out(each: Any) -> bool:
+    return keeps_natives_out(bytes(each.member_metadata), bytes(each.member_assignment))
 
 
 async def _consumer(stream: trio.abc.Stream, listed: list[ListedGroup], versions: Versions) -> dict[str, ListedGroup]:

@@ -31,6 +31,8 @@ NOT_ASKED = (
     "come through this proxy"
 )
 LEFT_OUT = "Brokers leave out groups that whoever asks may not DESCRIBE; nobody asked in anyone's name."
+LEGACY_DIRECT = "is legacy and does not come through this proxy"
+REFUSES_NATIVES = "the broker lets no native member in"
 COLUMNS = ("group", "type", "state", "here", "passing", "native", "legacy, direct", "verdict", "clients elsewhere")
 MOST_CLIENTS = 3
 
@@ -134,9 +136,10 @@ def _verdict(group: ListedGroup, row: Row) -> str:
         return "has no members"
     if row.here:
         return "needs the proxy"
-    if row.passing:
-        return "comes through the proxy and is not translated"
-    return "is legacy and does not come through this proxy" if row.legacy_direct else "is native: needs no proxy"
+    if not row.passing and not row.legacy_direct:
+        return "is native: needs no proxy"
+    way = "comes through the proxy and is not translated" if row.passing else LEGACY_DIRECT
+    return f"{way}; {REFUSES_NATIVES}" if group.refuses_natives else way
 
 
 # --- shown ---------------------------------------------------------------------------------------------------------

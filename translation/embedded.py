@@ -121,15 +121,25 @@ def as_written(metadata: bytes) -> bytes:
 
 def without_user_data(assignment: bytes) -> bytes:
     """The same assignment, but for what the leader's assignor has noted in it for itself."""
+    reader = _at_user_data(assignment)
+    end = reader.at
+    if not reader.ended:
+        reader.skip_nullable_bytes()
+    return assignment[:end] + _INT.pack(-1) + assignment[reader.at :]
+
+
+def has_user_data(assignment: bytes) -> bool:
+    reader = _at_user_data(assignment)
+    return not reader.ended and reader.number(_INT) > 0
+
+
+def _at_user_data(assignment: bytes) -> _Reader:
     reader = _Reader(assignment)
     reader.number(_SHORT)
     for _ in range(reader.count(6)):
         reader.text()
         reader.bytes(4 * reader.count(4))
-    end = reader.at
-    if not reader.ended:
-        reader.skip_nullable_bytes()
-    return assignment[:end] + _INT.pack(-1) + assignment[reader.at :]
+    return reader
 
 
 def write_assignment(partitions: frozenset[tuple[str, int]], version: int) -> bytes:

@@ -16,7 +16,7 @@ import msgspec
 
 from proxy.groups import classic
 from proxy.groups.classic import Request
-from translation.embedded import Malformed, as_written, without_user_data
+from translation.embedded import Malformed, as_written, has_user_data, without_user_data
 
 # Their members remember by themselves what they had, or (sarama) do without: until the group is converted a rebalance may
 # then move more than it must.
@@ -45,3 +45,13 @@ def sync(request: Request) -> Request:
     except Malformed:
         return request
     return classic.changed(request, assignments=assignments)
+
+
+def keeps_natives_out(metadata: bytes, assignment: bytes) -> bool:
+    """A coordinator lets no native member in beside a classic one with these. There are none while its group rebalances."""
+    try:
+        return (metadata != b"" and as_written(metadata) != metadata) or (
+            assignment != b"" and has_user_data(assignment)
+        )
+    except Malformed:
+        return True

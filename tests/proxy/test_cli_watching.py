@@ -23,6 +23,7 @@ from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
+from tests.proxy.test_real_unconverted import leads
 from tests.unit.test_picture import changed, passes
 
 
@@ -79,7 +80,7 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
     kafka: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     topic = f"reported-{uuid.uuid4()}"
-    direct, through, native = (f"{topic}-{name}" for name in ("direct", "through", "native"))
+    direct, through, native, noted = (f"{topic}-{name}" for name in ("direct", "through", "native", "noted"))
     kafka.create_topic(topic, partitions=2)
     coordinator = ("127.0.0.1", kafka.nodes[1].client_port)
     kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
@@ -91,9 +92,12 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
             with (
                 closing(ByHand(coordinator, direct, topic)) as one,
                 closing(ByHand(at_the_proxy, through, topic)) as two,
+                closing(ByHand(coordinator, noted, topic)) as three,
             ):
                 assert one.join().error_code == 0
                 two.joins()
+                assert three.join().error_code == 0
+                leads(three, topic)
                 return reported(capsys, "--admin", f"127.0.0.1:{proxy.admin}", "--upstream", kafka.bootstrap)
 
         async with await Client.start("confluent-kafka", kafka.bootstrap, name="new") as client:
@@ -105,6 +109,7 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
     assert (rows[direct]["type"], rows[direct]["legacy_direct"], rows[direct]["here"]) == ("classic", 1, 0)
     assert rows[direct]["verdict"] == "is legacy and does not come through this proxy"
     assert rows[direct]["clients_elsewhere"] == {"by-hand": 1}
+    assert rows[noted]["verdict"] == f"{rows[direct]['verdict']}; the broker lets no native member in"
     assert (rows[through]["type"], rows[through]["here"], rows[through]["verdict"]) == (
         "consumer",
         1,

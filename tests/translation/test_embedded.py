@@ -11,6 +11,7 @@ from translation.embedded import (
     Malformed,
     Subscription,
     as_written,
+    has_user_data,
     read_subscription,
     without_user_data,
     write_assignment,
@@ -107,6 +108,14 @@ def test_an_assignment_loses_its_user_data_and_nothing_else(version: int, notes:
     assert without_user_data(bare.removesuffix(number(-1)) + notes + (b"more" if notes else b"")) == bare + (
         b"more" if notes else b""
     )
+
+
+@pytest.mark.parametrize(
+    ("notes", "has"), [(b"", False), (number(-1), False), (number(0), False), (number(1) + b"a", True)]
+)
+def test_user_data_is_there_when_there_is_a_byte_of_it(notes: bytes, has: bool) -> None:
+    bare = write_assignment(frozenset({("a", 1), ("b", 0)}), 1)
+    assert has_user_data(bare.removesuffix(number(-1)) + notes) is has
 
 
 @given(st.binary(max_size=60))

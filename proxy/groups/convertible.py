@@ -36,10 +36,10 @@ def join(request: Request) -> Request:
 
 
 def sync(request: Request) -> Request:
-    """A leader's assignments, without its notes."""
+    """A leader's assignments, without its notes. Nothing at all is an assignment too."""
     try:
         assignments = [
-            msgspec.structs.replace(each, assignment=without_user_data(bytes(each.assignment)))
+            msgspec.structs.replace(each, assignment=each.assignment and without_user_data(bytes(each.assignment)))
             for each in request.body.assignments
         ]
     except Malformed:

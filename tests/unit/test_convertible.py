@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.groups.convertible import keeps_natives_out
+from kafka_protocol import encode_request
+from kafka_protocol import messages as m
+from proxy.groups import classic
+from proxy.groups.convertible import keeps_natives_out, sync
 from tests.translation.playbook import number, subscription
 from translation.embedded import write_assignment
 
@@ -33,3 +36,17 @@ def test_user_data_and_what_cannot_be_read_keep_native_members_out(
     metadata: bytes, assignment: bytes, out: bool
 ) -> None:
     assert keeps_natives_out(metadata, assignment) is out
+
+
+def synced(*assignments: bytes) -> classic.Request:
+    given = [m.SyncGroupRequestAssignment(member_id=str(at), assignment=each) for at, each in enumerate(assignments)]
+    body = m.SyncGroupRequest(group_id="g", generation_id=3, member_id="0", assignments=given)
+    return classic.read(encode_request(classic.SYNC_GROUP, 3, 7, "client", body))
+
+
+def test_a_leaders_notes_go_and_all_else_stays() -> None:
+    assert sync(synced(NOTED, b"", ASSIGNED)) == synced(ASSIGNED, b"", ASSIGNED)
+
+
+def test_what_is_no_assignment_is_the_brokers_to_judge() -> None:
+    assert sync(synced(NOTED, b"\0")) == synced(NOTED, b"\0")

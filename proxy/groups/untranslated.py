@@ -1,7 +1,7 @@
-"""Requests that pass to the broker as they came, and who is known to send such.
+"""Requests that pass to the broker, and who is known to send such.
 
-A JoinGroup may pass for many reasons; once it has, whatever else its member says passes too. Where it is only the
-coordinator that does not convert the group yet, what passes is to be convertible (convertible.py).
+A JoinGroup may pass for many reasons; once it has, whatever else its member says passes too. All passes as it came, but for
+what would keep the coordinator from ever converting a group that is to be translated (convertible.py).
 """
 
 from __future__ import annotations

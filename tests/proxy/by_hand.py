@@ -105,7 +105,9 @@ class ByHand:
         said = m.ConsumerProtocolSubscription(topics=list(self.topics), owned_partitions=owned if version else [])
         return struct.pack(">h", version) + encode(said, version)
 
-    def sync(self, version: int = 3) -> Any:
+    def sync(self, version: int = 3, assigns: bytes | None = None) -> Any:
+        """`assigns`: it is the leader of a group of one, and this is what it assigns itself."""
+        mine = m.SyncGroupRequestAssignment(member_id=self.member_id, assignment=assigns or b"")
         request = m.SyncGroupRequest(
             group_id=self.group,
             generation_id=self.generation,
@@ -113,6 +115,7 @@ class ByHand:
             group_instance_id=self.instance_id if version >= 3 else None,
             protocol_type="consumer",
             protocol_name=self.protocol,
+            assignments=[] if assigns is None else [mine],
         )
         answer = self.ask(SYNC_GROUP, version, request)
         if answer.error_code == 0:
@@ -120,6 +123,13 @@ class ByHand:
             told = decode(m.ConsumerProtocolAssignment, told_version, answer.assignment, 2)
             self.owned = {each.topic: sorted(each.partitions) for each in told.assigned_partitions}
         return answer
+
+    def leads(self, notes: bytes) -> None:
+        """A leader takes its first topic's first partition, and its assignor notes something."""
+        taken = m.ConsumerProtocolAssignmentTopicPartition(topic=self.topics[0], partitions=[0])
+        assignment = m.ConsumerProtocolAssignment(assigned_partitions=[taken], user_data=notes)
+        if code := self.sync(assigns=struct.pack(">h", 0) + encode(assignment, 0)).error_code:
+            raise Refused("SyncGroup", code)
 
     def joins(self, version: int = 5, sync_version: int = 3) -> ByHand:
         """JoinGroup and SyncGroup, accepted; again when asked to, for a coordinator may not know a new topic yet."""

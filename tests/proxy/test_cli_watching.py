@@ -23,7 +23,6 @@ from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
-from tests.proxy.test_real_unconverted import leads
 from tests.unit.test_picture import changed, passes
 
 
@@ -97,7 +96,7 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
                 assert one.join().error_code == 0
                 two.joins()
                 assert three.join().error_code == 0
-                leads(three, topic)
+                three.leads(b"notes")
                 return reported(capsys, "--admin", f"127.0.0.1:{proxy.admin}", "--upstream", kafka.bootstrap)
 
         async with await Client.start("confluent-kafka", kafka.bootstrap, name="new") as client:

@@ -6,7 +6,6 @@ are left to share everything among themselves, so that there is never a moment w
 
 from __future__ import annotations
 
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -15,14 +14,15 @@ from pathlib import Path
 import pytest
 import trio
 
+from kafka_protocol import decode
 from kafka_protocol import messages as m
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
-from tests.proxy.by_hand import DESCRIBE_GROUPS, REBALANCE_IN_PROGRESS, SYNC_GROUP, ByHand
+from tests.kafka.admin import until
+from tests.proxy.by_hand import DESCRIBE_GROUPS, REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import describe
 from tests.proxy.test_members import NATIVE, seen
-from translation.embedded import write_assignment
 
 pytestmark = pytest.mark.broker
 
@@ -84,16 +84,15 @@ async def test_a_group_that_a_broker_does_not_convert_moves_behind_the_proxy(
         assert proxy.disconnects("our_mistake") == 0
 
 
-NOTES = b"\0\0\0\3abc"
-NO_NOTES = b"\xff\xff\xff\xff"
+NOTES = b"abc"
 
 
 @pytest.mark.parametrize(
     ("group", "assignor", "left"),
-    [("converts", "sticky", NO_NOTES), ("converts", "of-their-own", NOTES), ("passes-by-rule", "sticky", NOTES)],
+    [("converts", "sticky", None), ("converts", "of-their-own", NOTES), ("passes-by-rule", "sticky", NOTES)],
 )
 def test_a_leaders_notes_are_left_out_where_nobody_needs_them(
-    kafka: Cluster, tmp_path: Path, group: str, assignor: str, left: bytes
+    kafka: Cluster, tmp_path: Path, group: str, assignor: str, left: bytes | None
 ) -> None:
     topic = f"notes-{uuid.uuid4()}"
     group = f"{group}-{topic}"
@@ -109,31 +108,13 @@ def test_a_leaders_notes_are_left_out_where_nobody_needs_them(
     ):
         direct.protocol = behind.protocol = assignor
         direct.join()
-        leads(direct, topic)
+        direct.leads(NOTES)
         # Before version 4 nobody is sent away for an id first.
         joined = threads.submit(behind.join, 3)
-        await_rebalance(direct)
+        until(lambda: direct.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
         direct.leave()
         assert joined.result().error_code == 0
-        leads(behind, topic)
-        said = direct.ask(DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[group])).groups[0].members
-        assert [each.member_assignment for each in said] == [assignment(topic, left)]
-
-
-def leads(member: ByHand, topic: str) -> None:
-    mine = m.SyncGroupRequestAssignment(member_id=member.member_id, assignment=assignment(topic, NOTES))
-    request = m.SyncGroupRequest(
-        group_id=member.group, generation_id=member.generation, member_id=member.member_id, assignments=[mine]
-    )
-    assert member.ask(SYNC_GROUP, 3, request).error_code == 0
-
-
-def assignment(topic: str, notes: bytes) -> bytes:
-    return write_assignment(frozenset({(topic, 0)}), 0).removesuffix(NO_NOTES) + notes
-
-
-def await_rebalance(member: ByHand) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while member.beat() != REBALANCE_IN_PROGRESS:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        behind.leads(NOTES)
+        [said] = direct.ask(DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[group])).groups[0].members
+        told = decode(m.ConsumerProtocolAssignment, 0, said.member_assignment, 2)
+        assert (told.assigned_partitions[0].topic, told.user_data) == (topic, left)

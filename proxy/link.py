@@ -4,6 +4,9 @@ What is read from one side goes through the conversation and is sent to the othe
 side's socket has not taken all of it (the leg is *stuck*), nothing more is read for it: that is all the backpressure there
 is, and it bounds the memory of a connection to one buffer or pipe each way.
 
+The inside of large frames is spliced: of answers always, of requests where the broker is on another host. What is spliced
+arrives in single pages, and a broker on this host pays more for them than copying costs here (`bench.dataplane.run`).
+
 A client that has finished sending (half-closed) still gets its answers: the end is passed on to the broker once all is
 sent, and the broker's own end closes the connection. When a broker ends, what it said is delivered first.
 
@@ -29,6 +32,8 @@ from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import LEAST_TO_SPLICE, Leg
 from proxy.names import Target
 
+# More than any frame has.
+NEVER = 1 << 32
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 
@@ -59,6 +64,8 @@ class Link:
         self._client = Leg(sock, Cause.CLIENT_LOST, self._pipes)
         self._broker: Leg | None = None
         self._connected = False
+        # How much must be left of a request for it to be spliced; known once connected.
+        self._splices_from = NEVER
         self._draining = False
         self._throttled = False
         self._closed = False
@@ -101,6 +108,7 @@ class Link:
         failure = broker.sock.getsockopt(SOL_SOCKET, SO_ERROR) if events & ~WRITABLE else 0
         if not failure:
             self._connected = True
+            self._splices_from = NEVER if broker.is_local() else LEAST_TO_SPLICE
             self._arm()
             return
         self._epoll_set.forget(broker.sock)
@@ -147,7 +155,7 @@ class Link:
         if broker is None or not client.watched & READABLE or not events & ~WRITABLE:
             return
         conversation = self.conversation
-        if conversation.request_left < LEAST_TO_SPLICE:
+        if conversation.request_left < self._splices_from:
             arrived = client.receive()
             if arrived is None:
                 return
@@ -155,7 +163,9 @@ class Link:
                 self._client_ended(broker)
                 return
             self._requests_arrived(broker, arrived)
-        if conversation.request_left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
+            if len(arrived) >= LEAST_TO_SPLICE:
+                self._epoll_set.bulk()
+        if conversation.request_left >= self._splices_from and not (broker.stuck or self._closed):
             self._splice_request(client, broker)
 
     def _requests_arrived(self, broker: Leg, arrived: Bytes) -> None:

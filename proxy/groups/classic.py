@@ -14,7 +14,7 @@ import msgspec
 from kafka_protocol import API, CodecError, decode_request, decode_response, encode, encode_request, encode_response
 from kafka_protocol import messages as m
 from proxy.causes import Cause, Disconnect
-from proxy.groups.native import SeenGroup, SeenMember
+from proxy.groups.native import Ask, SeenGroup, SeenMember
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
@@ -25,6 +25,8 @@ OFFSET_COMMIT, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 11, 12, 13, 1
 DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT = 15, 16, 28
 GROUP_HEARTBEAT = 68
 
+# Every broker with consumer groups takes these.
+JOIN_ASKED, SYNC_ASKED = 5, 3
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
 FIRST_BATCH_LEAVE = 3
 FIRST_COMMIT_OF_NATIVE = {OFFSET_COMMIT: 9, TXN_OFFSET_COMMIT: 3}
@@ -225,6 +227,29 @@ def refusal(request: Request, error_code: int) -> bytes:
             return request.answered(m.LeaveGroupResponse(error_code=error_code))
         case _:
             return commit_answer(request, error_code)
+
+
+# --- asked in a member's name --------------------------------------------------------------------------------------
+
+
+def ask_join(request: Request) -> Ask:
+    """What its client asks, in words that every broker takes."""
+    timeout_ms = join_requested(request).rebalance_timeout_ms
+    return Ask(JOIN_GROUP, JOIN_ASKED, msgspec.structs.replace(request.body, rebalance_timeout_ms=timeout_ms))
+
+
+def ask_sync(request: Request, generation: int) -> Ask:
+    body = request.body
+    return Ask(
+        SYNC_GROUP,
+        SYNC_ASKED,
+        m.SyncGroupRequest(
+            group_id=body.group_id,
+            generation_id=generation,
+            member_id=body.member_id,
+            group_instance_id=body.group_instance_id,
+        ),
+    )
 
 
 # --- what passes, and what is painted ------------------------------------------------------------------------------

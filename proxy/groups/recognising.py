@@ -3,6 +3,7 @@
 - A member of the group upstream: it was ours before a restart, or came from another proxy. It is adopted.
 - A classic member, in a consumer group that a broker translates for it or in a classic group: its requests pass; at its
   next JoinGroup it is adopted, if the group is a consumer group.
+  What a broker waits for from it comes first (`_catch_up`).
 - Nobody: a JoinGroup is a newcomer's; anything else is refused best by the broker itself.
 - Brokers may offer to describe consumer groups and have none (3.9, and 4 with group.version 0): all that is asked passes.
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from proxy.groups import classic, native
+from proxy.groups import classic, convertible, native
 from proxy.groups.line import Key
 from proxy.groups.native import SeenGroup, SeenMember
 from translation import errors as e
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
 # With these the coordinator has spoken: the group exists as a consumer group, or does not.
 SPOKEN = frozenset({e.NONE, e.GROUP_ID_NOT_FOUND})
 
+# A group that moves on between a JoinGroup and its SyncGroup asks for both again; one that does so every time has gone mad.
+CATCH_UP_TRIES = 5
+
 
 class Recognition:
     def __init__(self, host: Host, requests: Requests) -> None:
         self._host = host
         self._requests = requests
         self._asked: dict[Key, list[int]] = {}
+        # Requests whose members owe no broker anything any more.
+        self._caught_up: set[int] = set()
 
     def ask(self, number: int, key: Key) -> None:
         """Requests for the same stranger wait for the same answer."""
@@ -51,6 +57,7 @@ class Recognition:
             return
         if group is None or group.error_code not in SPOKEN:
             for number in self._asked.pop(key):
+                self._caught_up.discard(number)
                 self._requests.refuse(number, e.NOT_COORDINATOR)
             return
         member = group.member(key[1])
@@ -69,8 +76,12 @@ class Recognition:
 
     def _judge(self, number: int, key: Key, group: SeenGroup, member: SeenMember | None) -> None:
         is_join = self._requests.request_of(number).key == classic.JOIN_GROUP
+        caught_up = number in self._caught_up
+        self._caught_up.discard(number)
         if key in self._host.members:
             self._requests.speak(number, key)
+        elif member is not None and member.classic and is_join and not caught_up:
+            self._catch_up(number, key)
         elif member is not None and (is_join or not member.classic) and not self._may_be_native(number, key):
             self._adopt(number, key, member)
         elif member is not None or not is_join:
@@ -82,6 +93,30 @@ class Recognition:
             self._requests.refuse(number, e.FENCED_INSTANCE_ID)
         else:
             self._requests.speak(number, key)
+
+    def _catch_up(self, number: int, key: Key, tries: int = CATCH_UP_TRIES) -> None:
+        """A broker that told a classic member to rejoin waits for its JoinGroup as long as its rebalance may take, then for
+        its SyncGroup, and then removes it, whoever speaks for it by then. Nothing but these two ends the wait."""
+        line, request = self._requests.line_of(number), convertible.join(self._requests.request_of(number))
+
+        def joined(answer: Any) -> None:
+            if answer is None or answer.error_code != e.NONE:
+                self._caught_up_with(number, key)
+            else:
+                line.ask(classic.ask_sync(request, answer.generation_id), synced)
+
+        def synced(answer: Any) -> None:
+            if answer is not None and answer.error_code == e.REBALANCE_IN_PROGRESS and tries > 1:
+                self._catch_up(number, key, tries - 1)
+            else:
+                self._caught_up_with(number, key)
+
+        line.ask(classic.ask_join(request), joined)
+
+    def _caught_up_with(self, number: int, key: Key) -> None:
+        """Or refused: who it is by now, the coordinator says best."""
+        self._caught_up.add(number)
+        self.ask(number, key)
 
     def _may_be_native(self, number: int, key: Key) -> bool:
         """Native members commit as legacy ones do, at versions that begin where theirs end. One that we have told

@@ -1,0 +1,118 @@
+"""A classic member that rejoins here first catches up with its group, whatever the coordinator says meanwhile.
+
+The coordinator's words are written down here; `tests/proxy/test_real_adoption.py` has them from a real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kafka_protocol import encode_request
+from kafka_protocol import messages as m
+from proxy.groups import classic
+from proxy.groups.native import GROUP_DESCRIBE, METADATA, Ask
+from proxy.groups.recognising import CATCH_UP_TRIES, Recognition
+from translation import errors as e
+
+KEY = ("group", "member")
+JOIN = encode_request(
+    11, 0, 1, "client", m.JoinGroupRequest(group_id=KEY[0], member_id=KEY[1], session_timeout_ms=9_000)
+)
+MEMBER = m.ConsumerGroupDescribeResponseMember(
+    member_id=KEY[1], member_epoch=3, subscribed_topic_names=["orders"], member_type=0
+)
+GROUP = m.ConsumerGroupDescribeResponseDescribedGroup(group_id=KEY[0], members=[MEMBER])
+DESCRIBED, NAMED = m.ConsumerGroupDescribeResponse(groups=[GROUP]), m.MetadataResponse()
+LOOKS = [GROUP_DESCRIBE, METADATA]
+CATCHES_UP = [classic.JOIN_GROUP, classic.SYNC_GROUP]
+
+
+class Coordinator:
+    """A line to it. It answers each SyncGroup with the next of these codes, then with none; None: it is lost."""
+
+    versions = {GROUP_DESCRIBE: (0, 1)}  # noqa: RUF012
+
+    def __init__(self, *synced: int | None, joined: int = e.NONE) -> None:
+        self.asked: list[Ask] = []
+        self._joined = joined
+        self._synced = list(synced)
+
+    def ask(self, ask: Ask, heard: Callable[[Any], None]) -> None:
+        self.asked.append(ask)
+        heard(self._answer(ask.key))
+
+    def _answer(self, key: int) -> Any:
+        match key:
+            case classic.JOIN_GROUP:
+                return m.JoinGroupResponse(error_code=self._joined, generation_id=4)
+            case classic.SYNC_GROUP:
+                code = self._synced.pop(0) if self._synced else e.NONE
+                return None if code is None else m.SyncGroupResponse(error_code=code)
+            case _:
+                return NAMED if key == METADATA else DESCRIBED
+
+
+class Requests:
+    """One JoinGroup waits; what becomes of its member is noted."""
+
+    def __init__(self, line: Coordinator) -> None:
+        self._line = line
+        self.became: list[str] = []
+        self.untranslated = SimpleNamespace(passing=set())
+
+    def line_of(self, _: int) -> Coordinator:
+        return self._line
+
+    def request_of(self, _: int) -> classic.Request:
+        return classic.read(JOIN)
+
+    def __getattr__(self, what: str) -> Callable[..., None]:
+        return lambda *_: self.became.append(what)
+
+
+def adopted(coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What the coordinator was asked until the member was adopted."""
+    requests = Requests(coordinator)
+    host: Any = SimpleNamespace(members=set(), journal=SimpleNamespace(entries={}))
+    recognition = Recognition(host, requests)  # type: ignore[arg-type]
+    monkeypatch.setattr(recognition, "_adopt", lambda *_: requests.became.append("adopted"))
+    recognition.ask(1, KEY)
+    assert requests.became == ["adopted"]
+    assert recognition._caught_up == set()
+    return [ask.key for ask in coordinator.asked]
+
+
+def test_it_joins_and_syncs_and_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    coordinator = Coordinator()
+    assert adopted(coordinator, monkeypatch) == [*LOOKS, *CATCHES_UP, *LOOKS]
+    joined, synced = coordinator.asked[2].body, coordinator.asked[3].body
+    assert (joined.member_id, joined.rebalance_timeout_ms) == (KEY[1], 9_000)
+    assert (synced.member_id, synced.generation_id) == (KEY[1], 4)
+
+
+def test_a_group_that_moves_on_meanwhile_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    coordinator = Coordinator(e.REBALANCE_IN_PROGRESS)
+    assert adopted(coordinator, monkeypatch) == [*LOOKS, *CATCHES_UP, *CATCHES_UP, *LOOKS]
+
+
+def test_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    coordinator = Coordinator(*[e.REBALANCE_IN_PROGRESS] * 1_000)
+    assert adopted(coordinator, monkeypatch) == [*LOOKS, *CATCHES_UP * CATCH_UP_TRIES, *LOOKS]
+
+
+@pytest.mark.parametrize(
+    ("coordinator", "asked"),
+    [
+        (Coordinator(joined=e.UNKNOWN_MEMBER_ID), [classic.JOIN_GROUP]),
+        (Coordinator(e.UNKNOWN_MEMBER_ID), CATCHES_UP),
+        (Coordinator(None), CATCHES_UP),
+    ],
+)
+def test_who_is_refused_is_looked_at_again(
+    coordinator: Coordinator, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert adopted(coordinator, monkeypatch) == [*LOOKS, *asked, *LOOKS]

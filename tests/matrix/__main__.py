@@ -26,20 +26,23 @@ HEAD = """# Clients
 Written by `{command}` on {date}, against Kafka {version} with the migration policy `{policy}`.
 
 Each client walks the same way twice, straight to the broker (which then translates for it while a native member is in the
-group) and through the proxy: it joins; a second one joins; with static membership that one restarts; it leaves; a native
-member joins and leaves; a third one joins and is killed; the offsets were committed past the proxy before, and are gone on
-from past the proxy after. Records are produced all the time at 50 a second. Sessions are 10 s.
+group) and through the proxy: two are straight at the broker and are restarted, {how}, on this walk's way; a third
+one joins; with static membership that one restarts; it leaves; a native member joins and leaves; another one joins and is
+killed; and at last somebody straight at the broker goes on where they were. Records are produced all the time at 50 a
+second. Sessions are 10 s.
 
-"Seconds" are until the group was at rest again, a second and a half of rest included: after a client joined, a second one
-did, a native one did, and after a kill. "Twice" counts records read again: a client that was killed had not committed them,
-and some makes commit late when they let go. "Complaints" are warnings and errors in the client's log or thrown by it that
-the direct walk did not show.
+"Seconds" are until the group was at rest again, a second and a half of rest included: after both had moved, a third one
+had joined, a native one had, and after a kill. "Twice" counts records read again: a client that was killed had not
+committed them, and some makes commit late when they let go. "Complaints" are warnings and errors in the client's log or
+thrown by it that the direct walk did not show.
 
 | client | strategy | walk | lost, overlapping | twice: direct, proxy | seconds: direct | seconds: proxy | complaints |
 |---|---|---|---|---|---|---|---|
 """
 BY_DEFAULT = "bidirectional"
-TIMED = ("joins", "scales_out", "native_joins", "crash")
+# Where members of both protocols may be in one group: there members move one by one.
+MIXING = ("bidirectional", "upgrade")
+TIMED = ("moves", "scales_out", "native_joins", "crash")
 
 
 class Pair(NamedTuple):
@@ -63,10 +66,11 @@ def main() -> None:
         Cluster.start(version=options.broker, overrides=overrides) as kafka,
         Running(kafka.bootstrap, log_level="info") as proxy,
     ):
-        found = trio.run(_all, kafka, proxy.ready(), rows, options.jobs)
+        found = trio.run(_all, kafka, proxy.ready(), rows, options.policy in MIXING, options.jobs)
         version = kafka.version
     command = shlex.join(["python", "-m", "tests.matrix", *sys.argv[1:]])
-    head = HEAD.format(command=command, date=datetime.date.today(), version=version, policy=options.policy)
+    how = "one after the other" if options.policy in MIXING else "both at once"
+    head = HEAD.format(command=command, date=datetime.date.today(), version=version, policy=options.policy, how=how)
     print(head + markdown(found))
     if options.markdown:
         document(version, options.policy).write_text(head + markdown(found))
@@ -93,14 +97,14 @@ def document(version: str, policy: str) -> Path:
     return DOCUMENTS / f"{'-'.join(['clients', *unusual])}.md"
 
 
-async def _all(kafka: Cluster, proxy: Running, rows: list[Row], jobs: int) -> dict[Row, Pair]:
+async def _all(kafka: Cluster, proxy: Running, rows: list[Row], one_by_one: bool, jobs: int) -> dict[Row, Pair]:
     found: dict[Row, Pair] = {}
     limit = trio.Semaphore(jobs)
 
     async def one(row: Row) -> None:
         async with limit:
-            direct = await walks(kafka, kafka.bootstrap, row)
-            found[row] = Pair(direct, await walks(kafka, proxy.bootstrap, row))
+            direct = await walks(kafka, kafka.bootstrap, row, one_by_one)
+            found[row] = Pair(direct, await walks(kafka, proxy.bootstrap, row, one_by_one))
         print(f"{row.name}: {'green' if found[row].green else 'RED'} {found[row]}", file=sys.stderr, flush=True)
 
     await warm(kafka)

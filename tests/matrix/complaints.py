@@ -15,7 +15,7 @@ LIBRDKAFKA_LINE = re.compile(r"^%(?P<level>\d)\|[^|]*\|(?P<rest>.*)")
 LIBRDKAFKA_WARNING = 4
 # Names of topics, groups and members, addresses, numbers.
 OF_THIS_RUN = re.compile(
-    r"matrix-[\w.-]+|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:alice|bob|carol|dora|before|after)\b(?:-\w+)*|127\.0\.0\.1|\d+"
+    r"matrix-[\w.-]+|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:alice|bob|carol|dave|after)\b(?:-\w+)*|127\.0\.0\.1|\d+"
 )
 
 

@@ -47,10 +47,11 @@ class Seen:
 
 
 class Walk:
-    def __init__(self, kafka: Cluster, bootstrap: str, row: Row, exits: AsyncExitStack) -> None:
+    def __init__(self, kafka: Cluster, bootstrap: str, row: Row, exits: AsyncExitStack, one_by_one: bool) -> None:
         self.kafka = kafka
         self.bootstrap = bootstrap
         self.row = row
+        self.one_by_one = one_by_one
         self.topic = f"matrix-{uuid.uuid4()}"
         self.everybody: list[Client] = []
         self.present: list[Client] = []
@@ -62,33 +63,45 @@ class Walk:
     # ------------------------------------------------------------------------------------------------------- steps
 
     async def before(self) -> None:
-        """Somebody reads and commits, on the classic protocol and past the proxy; then nobody is there."""
-        before = await self._legacy("before", self.kafka.bootstrap)
-        await before.until(lambda: len(before.values) > 50, within=STEP_SECONDS)
-        await self._leaves(before)
+        """Two read and commit, on the classic protocol and past the proxy; the second came to where the first was."""
+        self.alice = await self._legacy("alice", self.kafka.bootstrap)
+        await self._settled()
+        self.bob = await self._legacy("bob", self.kafka.bootstrap)
+        await self._settled()
+        await self.alice.until(lambda: len(self.alice.values) > 50, within=STEP_SECONDS)
 
-    async def joins(self) -> None:
+    async def moves(self) -> None:
+        """Both are restarted, to where this walk leads: one after the other where the coordinator lets them mix."""
+        await self._leaves(self.bob)
+        if not self.one_by_one:
+            await self._leaves(self.alice)
+            await self._forgotten()
+        self.bob = await self._legacy("bob")
+        await self._settled()
+        if self.one_by_one:
+            await self._leaves(self.alice)
         self.alice = await self._legacy("alice")
         await self._settled()
 
     async def scales_out(self) -> None:
-        self.bob = await self._legacy("bob")
+        self.carol = await self._legacy("carol")
         await self._settled()
 
     async def static_restart(self) -> None:
-        """Within its session: it has the same partitions again, and its neighbour notices nothing."""
-        had = self.bob.owned
-        let_go = len(self.alice.seen("revoked"))
-        await self._leaves(self.bob)
+        """Within its session: it has the same partitions again, and its neighbours notice nothing."""
+        had = self.carol.owned
+        neighbours = (self.alice, self.bob)
+        let_go = [len(one.seen("revoked")) for one in neighbours]
+        await self._leaves(self.carol)
         await trio.sleep(AWAY_SECONDS)
-        self.bob = await self._legacy("bob")
+        self.carol = await self._legacy("carol")
         await self._settled()
-        assert self.bob.owned == had, f"another share after the restart: {self.bob.owned}, not {had}"
-        assert len(self.alice.seen("revoked")) == let_go, "the neighbour had to let go"
+        assert self.carol.owned == had, f"another share after the restart: {self.carol.owned}, not {had}"
+        assert [len(one.seen("revoked")) for one in neighbours] == let_go, "a neighbour had to let go"
 
     async def scales_in(self) -> None:
         """A static member that goes for good is given up when its session ends."""
-        await self._leaves(self.bob)
+        await self._leaves(self.carol)
         await self._settled()
 
     async def native_joins(self) -> None:
@@ -101,17 +114,19 @@ class Walk:
         await self._settled()
 
     async def crash(self) -> None:
-        carol = await self._legacy("carol")
+        dave = await self._legacy("dave")
         await self._settled()
-        carol.kill()
-        self.present.remove(carol)
+        dave.kill()
+        self.present.remove(dave)
         await self._settled()
 
     async def after(self) -> None:
-        """Alice goes, and past the proxy somebody goes on where she was."""
-        committed = {(topic, number): offset for topic, number, offset in await self.alice.commit()}
+        """Both go, and past the proxy somebody goes on where they were."""
+        commits = [*await self.alice.commit(), *await self.bob.commit()]
+        committed = {(topic, number): offset for topic, number, offset in commits}
         await self._leaves(self.alice)
-        await trio.sleep(SESSION_MS / 1000 if self.row.static else 0)
+        await self._leaves(self.bob)
+        await self._forgotten()
         after = await self._legacy("after", self.kafka.bootstrap)
         await self._settled()
         await after.until(lambda: len(after.values) > 50, within=STEP_SECONDS)
@@ -121,7 +136,7 @@ class Walk:
     def steps(self) -> list[Callable[[], Awaitable[None]]]:
         out = [self.scales_out, self.static_restart] if self.row.static else [self.scales_out]
         natives = [self.native_joins, self.native_leaves]
-        return [self.before, self.joins, *out, self.scales_in, *natives, self.crash, self.after]
+        return [self.before, self.moves, *out, self.scales_in, *natives, self.crash, self.after]
 
     # ----------------------------------------------------------------------------------------------------- details
 
@@ -148,6 +163,10 @@ class Walk:
     async def _leaves(self, client: Client) -> None:
         await client.close()
         self.present.remove(client)
+
+    async def _forgotten(self) -> None:
+        """Whoever has left is no member any more: a static one only when its session ends."""
+        await trio.sleep(SESSION_MS / 1000 if self.row.static else 0)
 
     async def _settled(self) -> None:
         """Every partition has one owner among those present, each has some, and nothing moves for a moment."""
@@ -189,9 +208,9 @@ async def warm(kafka: Cluster) -> None:
         await first.event("assigned", within=STEP_SECONDS)
 
 
-async def walks(kafka: Cluster, bootstrap: str, row: Row) -> Seen:
+async def walks(kafka: Cluster, bootstrap: str, row: Row, one_by_one: bool = True) -> Seen:
     async with AsyncExitStack() as exits:
-        walk = await trio.to_thread.run_sync(Walk, kafka, bootstrap, row, exits)
+        walk = await trio.to_thread.run_sync(Walk, kafka, bootstrap, row, exits, one_by_one)
         try:
             for step in walk.steps():
                 began = time.monotonic()

@@ -4,8 +4,8 @@ What is read from one side goes through the conversation and is sent to the othe
 side's socket has not taken all of it (the leg is *stuck*), nothing more is read for it: that is all the backpressure there
 is, and it bounds the memory of a connection to one buffer or pipe each way.
 
-The inside of large frames is spliced: of answers always, of requests where the broker is on another host. What is spliced
-arrives in single pages, and a broker on this host pays more for them than copying costs here (`bench.dataplane.run`).
+The inside of large frames is spliced: of answers always, of requests where the broker is on another host. One on this host
+pays more for what is spliced to it than copying costs here (`bench.dataplane.run`).
 
 A client that has finished sending (half-closed) still gets its answers: the end is passed on to the broker once all is
 sent, and the broker's own end closes the connection. When a broker ends, what it said is delivered first.

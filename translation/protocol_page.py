@@ -19,6 +19,7 @@ One legacy client, one native member. This page is printed from the tables in `t
 | JoinGroup without a member id (v4+, not static) | nothing | MEMBER_ID_REQUIRED and an id; nothing is kept |
 | JoinGroup, first | ConsumerGroupHeartbeat at epoch 0 | when the assignment is whole, or the park limit has passed (12 s where the client would be told nothing): generation = epoch, no leader, no members |
 | JoinGroup, again | a full heartbeat with the partitions the client still owns | the same; at once if it must let go of more, or nothing has moved |
+| JoinGroup of a member for which a broker translated | the same and a SyncGroup, for which the broker may be waiting; then as above | as above |
 | JoinGroup with an unknown id that claims partitions | nothing | UNKNOWN_MEMBER_ID |
 | SyncGroup | nothing | the partitions assigned now, at its own embedded version; REBALANCE_IN_PROGRESS in prepare-rebalance |
 | Heartbeat | nothing (upstream is asked in its own rhythm) | NONE, held for a while in stable; REBALANCE_IN_PROGRESS in prepare-rebalance |

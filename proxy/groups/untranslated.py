@@ -83,8 +83,9 @@ class Untranslated:
         return mode == "translate" and why_not_translated(classic.join_requested(request)) is None
 
     def _heard(self, request: Request, may_convert: bool, frame: Any) -> Any:
-        if frame is not None:
-            joined = classic.joined(request, bytes(frame))
+        joined = None if frame is None else classic.joined(request, bytes(frame))
+        # Who is refused without an id is nobody yet: the next to come without one is somebody else.
+        if joined is not None and joined.member_id:
             key = (request.body.group_id, joined.member_id)
             memory = self.invited if joined.error_code == e.MEMBER_ID_REQUIRED else self.passing
             memory.add(key)

@@ -62,7 +62,6 @@ class Requests:
     def __init__(self, line: Coordinator) -> None:
         self._line = line
         self.became: list[str] = []
-        self.untranslated = SimpleNamespace(passing=set())
 
     def line_of(self, _: int) -> Coordinator:
         return self._line

@@ -8,44 +8,31 @@ neither can be lost without the other. Spans that came twice, in one batch or in
 All other tables are made anew from these facts, by the code that batch uses: now and then while the stream runs, and
 once when it ends. That is why they equal batch's: order of arrival has no part in them.
 
-Beside it, a second query judges the facts as they are written (live.py), and ends the run when it cannot.
+Beside it, a second query judges the facts as they are written (judging.py), and ends the run when it cannot.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
-from typing import Any
 
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from pipeline import jobs, live, protobuf, spans
 from pipeline.asking import CannotBeDone
+from pipeline.judging import Judging
 from pipeline.live_feed import CHECKPOINT
 
 JSON, PROTO = "otlp_json", "otlp_proto"
 # Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
 RECORDS_PER_BATCH, FILES_PER_BATCH = 5_000, 20
 POLL_S = 1
-HOW_ON = (
-    "The facts are whole: remove `live` and `_checkpoint_live`, and allow for more lateness, to have all of them judged"
-    " anew"
-)
 # What is shipped reaches its tasks, and not the process that takes batches.
 NOT_THERE = (
     "Spark Connect's server has no `pipeline`, and a stream's batches are taken there: install this package on it"
 )
-
-
-class RowsDropped(CannotBeDone):
-    """A stateful operator has thrown rows away: what it says would be wrong, so the run ends."""
-
-
-class RowsLate(CannotBeDone):
-    """Rows came after what follows them had been judged: what was said of their group is not true."""
 
 
 def from_kafka(
@@ -96,13 +83,12 @@ def follow(
     rules = _rules(read.sparkSession, out, late_s, say)
     try:
         _watch(facts, rules, every_s, make, say)
-        for query in rules:
-            query.processAllAvailable()
-    except StreamingQueryException as error:
-        raise _late(error) or error from None
+        for judging in rules:
+            judging.finish()
     finally:
-        for query in (facts, *rules):
-            query.stop()
+        facts.stop()
+        for judging in rules:
+            judging.stop()
 
 
 def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery:
@@ -113,17 +99,12 @@ def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery
         raise (CannotBeDone(NOT_THERE) if "No module named 'pipeline'" in str(error) else error) from None
 
 
-def _rules(spark: SparkSession, out: str, late_s: float, say: jobs.Say) -> list[StreamingQuery]:
+def _rules(spark: SparkSession, out: str, late_s: float, say: jobs.Say) -> list[Judging]:
     """They read the facts as files, and so want a path."""
     if "://" in out:
         say(f"nothing is judged live: {out} is no path")
         return []
-    return [live.follow(spark, out, late_s)]
-
-
-def _late(error: StreamingQueryException) -> RowsLate | None:
-    said = re.search(r"LateStep: (.*)", str(error))
-    return RowsLate(f"{said[1]}. {HOW_ON}") if said else None
+    return [Judging(spark, out, late_s, say)]
 
 
 def _into(out: str) -> live.Take:
@@ -143,14 +124,12 @@ def _into(out: str) -> live.Take:
 
 
 def _watch(
-    facts: StreamingQuery, rules: list[StreamingQuery], every_s: float, make: Callable[[], None], say: jobs.Say
+    facts: StreamingQuery, rules: list[Judging], every_s: float, make: Callable[[], None], say: jobs.Say
 ) -> None:
     made_at, told = time.monotonic(), -1
     while not facts.awaitTermination(POLL_S):
-        for query in rules:
-            if error := query.exception():
-                raise error
-            complain(query.lastProgress)
+        for judging in rules:
+            judging.look()
         progress = facts.lastProgress
         if progress is None or progress["batchId"] == told:
             continue
@@ -159,11 +138,3 @@ def _watch(
         if time.monotonic() - made_at >= every_s:
             make()
             made_at = time.monotonic()
-
-
-def complain(progress: Any) -> None:
-    if progress is None:
-        return
-    for operator in progress["stateOperators"]:
-        if dropped := operator["numRowsDroppedByWatermark"]:
-            raise RowsDropped(f"{dropped} rows came too late and were dropped")

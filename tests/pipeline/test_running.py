@@ -20,7 +20,9 @@ from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
 from tests.pipeline.test_encodings import packed, proto
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(900)]
+# A cluster of Spark's starts processes by the dozen: three minutes beside other tests.
+LONG_S = 600
 # In a process of its own, for this one has a session already. All the words come last.
 SCRIPT = """
 import json, sys
@@ -49,7 +51,7 @@ def test_the_same_code_runs_elsewhere(where: str, tmp_path: Path) -> None:
     script.write_text(SCRIPT)
     start, remote = (submitted(tmp_path), None) if where == "a cluster" else ([sys.executable], "local[2]")
     words = [*start, str(script), json.dumps(remote), json.dumps(QUICK), str(tmp_path / "in"), str(tmp_path / "out")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=260)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
     found, seeds, said = json.loads(done.stdout.splitlines()[-1])
     assert found == ["a"] * len(life.spans)
@@ -73,7 +75,7 @@ def test_a_topic_of_the_collector_is_read(spark: SparkSession, kafka: Cluster, t
     sent, out, log = filled(kafka, streaming.PROTO), tmp_path / "out", tmp_path / "log"
     words = ("stream", "--kafka", kafka.bootstrap, "--topic", streaming.PROTO, "--until-drained", str(out))
     with Command(*words, log=log) as command:
-        assert command.process.wait(240) == 0, log.read_text()
+        assert command.process.wait(LONG_S) == 0, log.read_text()
     assert_is_read(spark, out, streaming.PROTO, sent)
 
 

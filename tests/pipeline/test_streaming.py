@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sys
 import time
 from collections import Counter
 from functools import partial
@@ -14,7 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import asking, cli, jobs, live, session, streaming
+from pipeline import asking, cli, jobs, judging, live, session, streaming
 from pipeline.audits import FLAPS
 from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
@@ -80,11 +81,29 @@ def test_rows_that_come_too_late_end_the_run(spark: SparkSession, tmp_path: Path
     follow = partial(streaming.follow, read, str(tmp_path / "out"), True, 1e9, lambda: None, lambda said: None)
     follow(late_s=0)
     write(tmp_path / "in/2.json", early.spans)
-    with pytest.raises(streaming.RowsLate, match="a step of early came after 60"):
+    with pytest.raises(judging.RowsLate, match="a step of early came after 60"):
         follow(late_s=0)
-    with pytest.raises(streaming.RowsLate):
+    with pytest.raises(judging.RowsLate):
         follow(late_s=0)
     assert jobs.table(spark, str(tmp_path / "out"), "transitions").count() == 6
+
+
+def test_python_that_starts_too_slowly_once_does_not_end_the_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a busy machine: the process of the rules' source takes its time, the first time."""
+    slow, once = tmp_path / "python", tmp_path / "once"
+    at_source = f'case "$*" in *streaming_source*) [ -e {once} ] || {{ touch {once}; sleep 12; }};; esac'
+    slow.write_text(f'#!/bin/sh\n{at_source}\nexec {sys.executable} "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(slow))
+    write(tmp_path / "in/1.json", doubled()[0].spans + doubled()[1].spans)
+    said = list[str]()
+    read = streaming.from_files(spark, str(tmp_path / "in"))
+    streaming.follow(read, str(tmp_path / "out"), True, 1e9, lambda: None, said.append, late_s=0)
+    assert once.exists()
+    assert said.count(judging.AGAIN) == 1
+    assert {row.audit for row in spark.read.parquet(f"{tmp_path}/out/{live.TABLE}").collect()} == {DOUBLE}
 
 
 def test_a_timer_is_deleted_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -110,12 +129,12 @@ def test_state_has_no_more_partitions_than_can_run_at_once(spark: SparkSession) 
 
 
 def test_rows_that_a_watermark_drops_end_the_run() -> None:
-    with pytest.raises(streaming.RowsDropped, match="3 rows"):
-        streaming.complain({"stateOperators": [{"numRowsDroppedByWatermark": 3}]})
-    streaming.complain({"stateOperators": [{"numRowsDroppedByWatermark": 0}]})
+    with pytest.raises(judging.RowsDropped, match="3 rows"):
+        judging.complain({"stateOperators": [{"numRowsDroppedByWatermark": 3}]})
+    judging.complain({"stateOperators": [{"numRowsDroppedByWatermark": 0}]})
 
 
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(1200)
 def test_five_times_killed_nothing_is_lost_and_nothing_doubled(spark: SparkSession, tmp_path: Path) -> None:
     told = [_life(tmp_path / "in", number) for number in range(FILES)]
     chance, out = random.Random(7), tmp_path / "out"

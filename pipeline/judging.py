@@ -13,10 +13,8 @@ from pyspark.sql import SparkSession
 
 from pipeline import jobs, live
 from pipeline.asking import CannotBeDone
+from pipeline.patience import TRIES, is_slow
 
-# Spark starts a process of Python for a stream's source, and gives it ten seconds that nobody can lengthen.
-SLOW = "Python worker failed to connect back"
-TRIES = 5
 AGAIN = "Spark's Python has not started within ten seconds: judging begins again where it was"
 HOW_ON = (
     "The facts are whole: remove `live` and `_checkpoint_live`, and allow for more lateness, to have all of them judged"
@@ -58,7 +56,7 @@ class Judging:
     def _again(self, error: StreamingQueryException) -> None:
         """From its checkpoint: nothing is judged twice, and nothing is passed over."""
         self._tries -= 1
-        if SLOW not in str(error) or not self._tries:
+        if not (is_slow(error) and self._tries):
             raise _late(error) or error from None
         self._say(AGAIN)
         self._query = live.follow(self._spark, self._out, self._late_s)

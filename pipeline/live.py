@@ -30,6 +30,7 @@ from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
 from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, Step, advance
+from pipeline.patience import begun
 from pipeline.session import is_remote, shuffles_into, shuffling
 
 TABLE, CHECKPOINT = LIVE, "_checkpoint_live"
@@ -98,7 +99,7 @@ def follow(spark: SparkSession, out: str, late_s: float = LATE_S) -> StreamingQu
     steps = spark.readStream.format(Feed.name()).option("out", out).load()
     writer = steps.transform(said, late_s).writeStream.foreachBatch(briefly(_into(out)))
     with all_at_once(spark):
-        return writer.option("checkpointLocation", f"{out}/{CHECKPOINT}").trigger(processingTime=TRIGGER).start()
+        return begun(writer.option("checkpointLocation", f"{out}/{CHECKPOINT}").trigger(processingTime=TRIGGER).start)
 
 
 @contextmanager

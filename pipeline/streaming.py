@@ -24,6 +24,7 @@ from pipeline import jobs, live, protobuf, spans
 from pipeline.asking import CannotBeDone
 from pipeline.judging import Judging
 from pipeline.live_feed import CHECKPOINT
+from pipeline.patience import begun
 
 JSON, PROTO = "otlp_json", "otlp_proto"
 # Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
@@ -94,7 +95,7 @@ def follow(
 def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery:
     writer = read.writeStream.foreachBatch(live.briefly(_into(out))).option("checkpointLocation", f"{out}/{CHECKPOINT}")
     try:
-        return (writer.trigger(availableNow=True) if until_drained else writer).start()
+        return begun((writer.trigger(availableNow=True) if until_drained else writer).start)
     except PySparkException as error:
         raise (CannotBeDone(NOT_THERE) if "No module named 'pipeline'" in str(error) else error) from None
 

@@ -73,7 +73,7 @@ def _learn(turn: Turn) -> None:
         if held_ms >= PROVING_PART * rhythm_ms:
             is_late = gap_ms >= held_ms + LATE_PART * rhythm_ms
             turn.becomes(late_after_hold=member.late_after_hold + 1 if is_late else 0)
-        if held_ms == 0 or not turn.member.late_after_hold:
+        if held_ms == 0 or not (turn.member.late_after_hold or _is_hurt(member)):
             turn.becomes(beat_ms=_near(gap_ms, rhythm_ms) if member.beat_ms else gap_ms)
     turn.becomes(beat_seen_at=turn.now, held_ms=0)
 
@@ -85,13 +85,20 @@ def _near(gap_ms: int, rhythm_ms: int) -> int:
 def _hold_ms(member: Member) -> int:
     rules = member.rules
     by_session_ms = member.contract.session_timeout_ms * rules.hold_session_part
-    if max(member.late_after_hold, member.hurt_by_holds) >= STRIKES:
+    if member.late_after_hold >= STRIKES or _is_hurt(member):
         return 0
     return int(min(member.rhythm_ms * rules.hold_beat_part, by_session_ms))
 
 
 def hold_hurt(turn: Turn) -> None:
+    """What was taken for the rhythm of a client that waits for each answer had our holds in it."""
     turn.becomes(hurt_by_holds=turn.member.hurt_by_holds + 1)
+    if _is_hurt(turn.member):
+        turn.becomes(beat_ms=None)
+
+
+def _is_hurt(member: Member) -> bool:
+    return member.hurt_by_holds >= STRIKES
 
 
 def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:

@@ -103,6 +103,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     local: bool = False
     passing: bool = False
     beat_at: int | None = None  # a direct native member: since when, at the earliest, it was last seen to have beaten
+    beat_within_ms: int = 0  # and it did within so long after that
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = NEVER  # a local one: its client hears of a rebalance then, if told before, as last described
     losses: Partitions = NOTHING  # what its client must give up
@@ -123,8 +124,12 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     wishers: frozenset[str] = frozenset()
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
-    epoch: int = 0  # the newest that is known, and since when at the earliest: then somebody came, went or asked
-    rose_at: int | None = None
+    epoch: int = 0  # the newest that is known
+    rose_at: int | None = (
+        None  # since when at the earliest: then, or within so long after it, somebody came, went or asked
+    )
+    rose_within_ms: int = 0
+    rises: bool = False  # a sign of the next one has been seen
     describe_at: int | None = None
 
     def is_moving(self, now: int) -> bool:

@@ -22,6 +22,8 @@ from translation.heartbeat import TopicPartition
 
 # Between two descriptions further apart than this, nobody can say when a member beat.
 TRUST_MS = 1000
+# What lies with nobody is worth all of its time, and what its receiver does not have yet a part.
+WAIT_PART = 0.25
 NOBODY = Known()
 
 
@@ -113,7 +115,7 @@ def _gives_from(group: Group, name: str, planned: Mapping[str, HandOverPlanned],
         return max(now, known.hears_at, planned[name].at if name in planned else now)
     if known.beat_at is None:
         return now + group.pacing.heartbeat_ms // 2
-    return _next_beat(group, known.beat_at, now - TRUST_MS)
+    return _earliest_beat(group, known.beat_at, now - TRUST_MS)
 
 
 def _hungry(group: Group, described: Described) -> set[str]:
@@ -149,12 +151,16 @@ def _idle(group: Group, described: Described) -> dict[str, set[TopicPartition]]:
 
 def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:
     """Now, or when the last of the givers hears, or a margin before some receiver's beat after either, whichever costs
-    least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then."""
+    least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then. And
+    whoever waits for more than it has is worth a little."""
     margin_ms = group.pacing.margin_ms
     starts = {now, max((now, *(_hear_at(group, gift) for gift in gifts)))}
     beats = set(_slow_beats(group, gifts))
-    moments = starts | {_next_beat(group, beat, start + margin_ms) - margin_ms for beat in beats for start in starts}
-    return min(moments, key=lambda at: (_idle_ms(group, gifts, at) + idle * (at - now), at))
+    moments = starts | {
+        _earliest_beat(group, beat, start + margin_ms) - margin_ms for beat in beats for start in starts
+    }
+    waiting = idle + WAIT_PART * len(gifts)
+    return min(moments, key=lambda at: (_idle_ms(group, gifts, at) + waiting * (at - now), at))
 
 
 def _slow_beats(group: Group, gifts: Sequence[Gift]) -> Iterator[int]:
@@ -188,12 +194,22 @@ def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
         return given_at
     if receiver.local:
         return whole_at
-    return (
-        given_at if receiver.beat_at is None else _next_beat(group, receiver.beat_at, given_at + group.pacing.margin_ms)
-    )
+    return _likely_beat(group, receiver, given_at + group.pacing.margin_ms)
 
 
-def _next_beat(group: Group, beat_at: int, from_: int) -> int:
-    """The first beat at or after `from_` of one that was seen to beat at `beat_at`."""
+def _earliest_beat(group: Group, beat_at: int, from_: int) -> int:
+    """The first beat that is wholly at or after `from_`, of one that was seen to beat at `beat_at` or later."""
     interval_ms = group.pacing.heartbeat_ms
     return beat_at + -(-max(from_ - beat_at, 0) // interval_ms) * interval_ms
+
+
+def _likely_beat(group: Group, receiver: Known, from_: int) -> int:
+    """The mean of when it beats next after `from_`. It was seen to beat within a while after `beat_at`, at any moment of it
+    as likely as at any other: the longer that was, the less is known, and the less is gained by waiting for the next."""
+    if receiver.beat_at is None:
+        return from_
+    interval_ms = group.pacing.heartbeat_ms
+    within_ms = max(1, min(receiver.beat_within_ms, interval_ms))
+    rounds, past_ms = divmod(max(from_ - receiver.beat_at, 0), interval_ms)
+    missed_ms = interval_ms * min(past_ms, within_ms) // within_ms
+    return receiver.beat_at + rounds * interval_ms + within_ms // 2 + missed_ms

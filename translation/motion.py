@@ -24,7 +24,6 @@ from translation.group import (
     AnyGroupFact,
     Describe,
     Described,
-    DescribedMember,
     DescriptionFailed,
     DescriptionWanted,
     Group,
@@ -121,12 +120,22 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     group = _with(group, members=members, locals=locals_)
     is_news = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
     has_to_give = before is not None and not losses <= before.losses
+    if has_to_give and transition.request is None and transition.epoch == group.epoch:
+        # It hears of the next epoch once it has given.
+        group = _rises(group, name, now)
     return _stir(group, now) if is_news or has_to_give else group
 
 
 def _risen(group: Group, epoch: int, looker: str | None, now: int) -> Group:
-    """What made the group's epoch rise came to pass after somebody here last looked."""
-    return _with(group, epoch=epoch, rose_at=looked_at(group, looker, now)) if epoch > group.epoch else group
+    return _with(_rises(group, looker, now), epoch=epoch, rises=False) if epoch > group.epoch else group
+
+
+def _rises(group: Group, looker: str | None, now: int) -> Group:
+    """What makes the group's epoch rise came to pass after somebody here last looked, before the first sign of it."""
+    if group.rises:
+        return group
+    rose_at = looked_at(group, looker, now)
+    return _with(group, rises=True, rose_at=rose_at, rose_within_ms=now - rose_at)
 
 
 def _place(before: Group, group: Group, name: str, orders: list[GroupOrder]) -> None:
@@ -256,8 +265,6 @@ def _described(group: Group, now: int) -> Group:
 def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
     """A direct native member has beaten when its epoch has moved, or it is new: since the last description, if that was
     just before. If not, one that is new came when the epoch rose, and another keeps the rhythm it was seen to have.
-
-    Of all that is possible the earliest: what is handed over a moment too late waits for another beat.
     """
     described_at = group.described_at
     lately = described_at if described_at is not None and now - described_at <= TRUST_MS else None
@@ -266,16 +273,19 @@ def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
         known = group.members.get(member.member_id)
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
             members[member.member_id] = msgspec.structs.replace(known, hears_at=member.hears_at)
+        elif lately is not None:
+            members[member.member_id] = Known(epoch=member.epoch, beat_at=lately, beat_within_ms=now - lately)
         else:
-            beat_at = _rhythm(group, known, member) if lately is None else lately
-            members[member.member_id] = Known(epoch=member.epoch, beat_at=beat_at)
+            members[member.member_id] = _rhythm(group, known, member.epoch)
     return members
 
 
-def _rhythm(group: Group, known: Known | None, member: DescribedMember) -> int | None:
+def _rhythm(group: Group, known: Known | None, epoch: int) -> Known:
     if known is not None:
-        return known.beat_at
-    return group.rose_at if member.epoch == group.epoch else None
+        return msgspec.structs.replace(known, epoch=epoch)
+    if epoch < group.epoch:
+        return Known(epoch=epoch)
+    return Known(epoch=epoch, beat_at=group.rose_at, beat_within_ms=group.rose_within_ms)
 
 
 def _description_failed(group: Group, failed: DescriptionFailed, now: int) -> Group:

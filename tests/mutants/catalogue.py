@@ -421,15 +421,45 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "rose_at=looked_at(group, looker, now)",
-        "rose_at=now",
+        "rose_at = looked_at(group, looker, now)",
+        "rose_at = now",
         "what made the epoch rise came to pass after somebody last looked",
     ),
     Mutant(
         "motion.py",
-        "group.rose_at if member.epoch == group.epoch else None",
-        "group.rose_at",
+        "    if epoch < group.epoch:\n        return Known(epoch=epoch)\n",
+        "",
         "only who has the newest epoch came when it rose",
+    ),
+    Mutant(
+        "motion.py",
+        "has_to_give and transition.request is None and",
+        "False and",
+        "the look that sees what must be given is the first to see the new epoch",
+    ),
+    Mutant(
+        "motion.py",
+        "has_to_give and transition.request is None and",
+        "has_to_give and",
+        "what a client says it has is no sign of a new epoch",
+    ),
+    Mutant(
+        "motion.py",
+        "transition.epoch == group.epoch:",
+        "True:",
+        "who lags behind sees no new epoch",
+    ),
+    Mutant(
+        "handover.py",
+        "within_ms = max(1, min(receiver.beat_within_ms, interval_ms))",
+        "within_ms = 1",
+        "the less is known of a beat, the less is waited for the next",
+    ),
+    Mutant(
+        "handover.py",
+        "waiting = idle + WAIT_PART * len(gifts)",
+        "waiting = idle",
+        "who waits for more than it has is worth a little",
     ),
     Mutant(
         "heartbeats.py",
@@ -442,6 +472,18 @@ GROUP = (
         "taken = {group.members[name].seat for name in group.locals}",
         "taken = {len(group.locals) - 1}",
         "whoever comes takes a seat that is free",
+    ),
+    Mutant(
+        "beating.py",
+        "    if _is_hurt(turn.member):\n        turn.becomes(beat_ms=None)\n",
+        "",
+        "who is held no more has a rhythm without our holds",
+    ),
+    Mutant(
+        "beating.py",
+        "not (turn.member.late_after_hold or _is_hurt(member))",
+        "not turn.member.late_after_hold",
+        "the last hold is not a part of it",
     ),
     Mutant(
         "beating.py",
@@ -493,8 +535,8 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
-        "_next_beat(group, known.beat_at, now - TRUST_MS)",
-        "_next_beat(group, known.beat_at, now)",
+        "_earliest_beat(group, known.beat_at, now - TRUST_MS)",
+        "_earliest_beat(group, known.beat_at, now)",
         "a native that was to beat a moment ago may do so now",
     ),
     Mutant(

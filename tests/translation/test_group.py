@@ -303,7 +303,7 @@ def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat
     before = described(member("m", 2, (0, 1), (0, 1)), epoch=2)
     view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
     group, _ = told([(100, before), (300, view)], losing())
-    assert group.members["x"] == Known(epoch=3, beat_at=100)
+    assert group.members["x"] == Known(epoch=3, beat_at=100, beat_within_ms=200)
     assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=5_100 - 400))]
     assert told([(5_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_100 - 400))]
 
@@ -320,7 +320,23 @@ def seated(*names: str, epoch: int = 2) -> Group:
 )
 def test_what_made_the_epoch_rise_came_after_somebody_here_last_looked(names: str, since: int) -> None:
     """Turns are at 0, 2.5, 1.25 and 3.75 s of each 5: whose beat saw it did not see it before."""
-    assert told([(11_300, changed("m", epoch=3))], seated(*names))[0].rose_at == since
+    group = told([(11_300, changed("m", epoch=3))], seated(*names))[0]
+    assert (group.rose_at, group.rose_within_ms) == (since, 11_300 - since)
+
+
+def test_the_first_sign_of_it_is_that_a_member_here_has_to_give() -> None:
+    """It says the epoch that it had. The look that saw it is not the one that saw nothing; the next sign is of the same."""
+    signs = [(11_000, changed("m", owned=tps(0, 1), assigned=tps(0))), (11_200, changed("n", owned=tps(2)))]
+    group, _ = told([*signs, (11_300, described(member("x", 3, (), (1, 2)), epoch=3))], seated("m", "n"))
+    assert group.members["x"] == Known(epoch=3, beat_at=7_500, beat_within_ms=3_500)
+    lagging = (11_400, changed("n", owned=tps(2, 3)))
+    assert told([lagging, (21_000, changed("m", epoch=4, before=3))], group)[0].rose_at == 17_500
+
+
+def test_but_not_that_a_client_says_it_has_more_than_it_may() -> None:
+    said = changed("m", owned=tps(0, 1), assigned=tps(0), request=7)
+    group, _ = told([(11_000, said), (19_000, changed("n", epoch=3))], seated("m", "n"))
+    assert group.rose_at == 15_000
 
 
 def test_while_the_group_moves_somebody_looked_just_before() -> None:
@@ -356,15 +372,15 @@ def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> Non
     at_four = described(member("x", 4, (), ()), epoch=4)
     seen = [(100, described()), (300, at_three), (500, at_three)]
     group, _ = told(seen)
-    assert group.members["x"] == Known(epoch=3, beat_at=100)
+    assert group.members["x"] == Known(epoch=3, beat_at=100, beat_within_ms=200)
     group, _ = told([(700, at_four)], group)
-    assert group.members["x"] == Known(epoch=4, beat_at=500)
+    assert group.members["x"] == Known(epoch=4, beat_at=500, beat_within_ms=200)
 
 
 def test_whose_epoch_moved_while_nobody_looked_keeps_the_rhythm_that_it_was_seen_to_have() -> None:
     at_three, at_four = (described(member("x", epoch, (), ()), epoch=epoch) for epoch in (3, 4))
     group, _ = told([(100, described()), (300, at_three), (9_000, at_four)])
-    assert group.members["x"] == Known(epoch=4, beat_at=100)
+    assert group.members["x"] == Known(epoch=4, beat_at=100, beat_within_ms=200)
 
 
 def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:
@@ -373,6 +389,19 @@ def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:
 
 def company(**members: Known) -> Group:
     return msgspec.structs.replace(QUIET, members=members)
+
+
+@pytest.mark.parametrize(("within_ms", "at"), [(0, 5_100), (2_000, 5_100), (4_000, 1_000), (60_000, 1_000)])
+def test_the_less_is_known_of_a_beat_the_less_is_waited_for_the_next(within_ms: int, at: int) -> None:
+    """It came at 500, or so long after that, and comes again 5 s later; the giver can hear of it at 2,000."""
+    group = company(x=Known(beat_at=500, beat_within_ms=within_ms))
+    assert best_time(group, gifts("x", hears_at=2_000), idle=0, now=1_000) == at
+
+
+def test_who_waits_for_more_than_it_has_is_worth_a_little() -> None:
+    """A little late for an early beat: waiting for the next would spare a second of nobody's time, and take five."""
+    group = company(x=Known(beat_at=1_000, beat_within_ms=1_000))
+    assert best_time(group, gifts("x", hears_at=840), idle=0, now=500) == 500
 
 
 EARLY_AND_LATE = company(early=Known(beat_at=1_000), late=Known(beat_at=4_000))

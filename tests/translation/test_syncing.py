@@ -207,6 +207,14 @@ def test_a_client_that_lets_other_things_wait_behind_a_held_beat_is_held_no_more
     assert play >> beats(6) << AnswerHeartbeat(6)
 
 
+def test_and_its_rhythm_is_learnt_anew_for_it_had_the_holds_in_it() -> None:
+    play = after(rhythmic(), HoldHurt(), beats(5), wait(2_400), wait(1_000), beats(6))
+    assert play.member.beat_ms == 3_400
+    play = after(play, wait(2_720), HoldHurt(), wait(1_000), beats(7))
+    assert play.member.beat_ms is None
+    assert after(play, wait(1_000), beats(8)).member.beat_ms == 1_000
+
+
 def test_a_hold_that_was_interrupted_proves_nothing() -> None:
     play = rhythmic()
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)

@@ -24,6 +24,8 @@ from translation.heartbeat import TopicPartition
 TRUST_MS = 1000
 # What lies with nobody is worth all of its time, and what its receiver does not have yet a part.
 WAIT_PART = 0.25
+# The margin is for clients that take long to let go; the usual one needs this part of it.
+USUAL_PART = 0.25
 NOBODY = Known()
 
 
@@ -194,7 +196,7 @@ def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
         return given_at
     if receiver.local:
         return whole_at
-    return _likely_beat(group, receiver, given_at + group.pacing.margin_ms)
+    return _likely_beat(group, receiver, given_at)
 
 
 def _earliest_beat(group: Group, beat_at: int, from_: int) -> int:
@@ -203,13 +205,14 @@ def _earliest_beat(group: Group, beat_at: int, from_: int) -> int:
     return beat_at + -(-max(from_ - beat_at, 0) // interval_ms) * interval_ms
 
 
-def _likely_beat(group: Group, receiver: Known, from_: int) -> int:
-    """The mean of when it beats next after `from_`. It was seen to beat within a while after `beat_at`, at any moment of it
+def _likely_beat(group: Group, receiver: Known, given_at: int) -> int:
+    """The mean of when it takes what is given then. It was seen to beat within a while after `beat_at`, at any moment of it
     as likely as at any other: the longer that was, the less is known, and the less is gained by waiting for the next."""
     if receiver.beat_at is None:
-        return from_
+        return given_at
     interval_ms = group.pacing.heartbeat_ms
     within_ms = max(1, min(receiver.beat_within_ms, interval_ms))
-    rounds, past_ms = divmod(max(from_ - receiver.beat_at, 0), interval_ms)
+    free_at = given_at + int(USUAL_PART * group.pacing.margin_ms)
+    rounds, past_ms = divmod(max(free_at - receiver.beat_at, 0), interval_ms)
     missed_ms = interval_ms * min(past_ms, within_ms) // within_ms
     return receiver.beat_at + rounds * interval_ms + within_ms // 2 + missed_ms

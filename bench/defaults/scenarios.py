@@ -49,6 +49,17 @@ def one_joins(style: dict[str, Any], natives: int = 0) -> Scenario:
     return play
 
 
+def a_native_joins(style: dict[str, Any]) -> Scenario:
+    """The first, and past the proxy."""
+
+    def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
+        story = at_rest(rules, pacing, seed, style, 3, 0)
+        story.native("pioneer").joins()
+        return story
+
+    return play
+
+
 def three_join(style: dict[str, Any], natives: int = 0) -> Scenario:
     """A deployment starts: they come within a second."""
 
@@ -94,6 +105,7 @@ SCENARIOS: dict[str, Scenario] = {
     "three join, eager": three_join(EAGER),
     "three join, cooperative": three_join(COOPERATIVE),
     "one joins, with 2 natives": one_joins(EAGER, natives=2),
+    "a native joins, eager": a_native_joins(EAGER),
     "one leaves for good, eager": one_leaves(EAGER),
     "one leaves for good, cooperative": one_leaves(COOPERATIVE),
     "rolling restart, eager": rolling(EAGER),

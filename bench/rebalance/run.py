@@ -27,7 +27,7 @@ from tests.kafka import Cluster
 from tests.proxy.running import Running
 
 # Where native members take part, it matters how they come.
-WITH_NATIVES = frozenset({"roll", "churn", "newcomer"})
+WITH_NATIVES = frozenset({"roll", "churn", "newcomer", "pioneer"})
 DIRECT = "direct"
 COLUMNS = (
     "revocations",

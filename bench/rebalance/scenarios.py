@@ -121,6 +121,17 @@ async def newcomer(stage: Stage, begin: Callable[[], None]) -> Played:
     return Played(stay, late)
 
 
+async def pioneer(stage: Stage, begin: Callable[[], None]) -> Played:
+    """The first native member comes to four legacy ones."""
+    first = await stage.ready("pioneer", native=True)
+    stay = [await stage.legacy(f"old-{number}") for number in range(4)]
+    await stage.is_calm()
+    begin()
+    stage.joins(first, native=True)
+    await stage.converged()
+    return Played(stay, first)
+
+
 async def soonest(stage: Stage, begin: Callable[[], None]) -> Played:
     """The same, and no client comes but a bare member: how soon who comes past the proxy could have had partitions."""
     stay = await _mixed_and_one_more(stage, begin)
@@ -136,5 +147,6 @@ SCENARIOS: dict[str, Scenario] = {
     "scale": scale,
     "crash": crash,
     "newcomer": newcomer,
+    "pioneer": pioneer,
     "soonest": soonest,
 }

@@ -457,6 +457,12 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
+        "int(USUAL_PART * group.pacing.margin_ms)",
+        "group.pacing.margin_ms",
+        "what has a part of its margin is likely to be in time",
+    ),
+    Mutant(
+        "handover.py",
         "waiting = idle + WAIT_PART * len(gifts)",
         "waiting = idle",
         "who waits for more than it has is worth a little",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
+import pytest
+
 from simulation.story import Story
 from translation.rules import Pacing, Rules
 
@@ -100,6 +102,21 @@ def idle_when_a_native_joins(plan_ms: int, moment_ms: int) -> int:
     story.native("nina").joins()
     story.settles()
     return idle_ms(story)
+
+
+@pytest.mark.parametrize("hold_beat_part", [Rules().hold_beat_part, 0.0])
+def test_the_first_direct_native_has_all_of_its_partitions_at_its_next_beat(hold_beat_part: float) -> None:
+    """In a group at rest, whose members here look in turns: whoever sees it knows since when, at the earliest, it is there.
+    Mostly: clients that are not held may hear of it too late, and then it is the beat after."""
+    took = [ms_until_the_first_native_is_at_rest(hold_beat_part, moment_ms) for moment_ms in range(0, INTERVAL_MS, 500)]
+    assert sum(ms < INTERVAL_MS + 500 for ms in took) >= 7
+
+
+def ms_until_the_first_native_is_at_rest(hold_beat_part: float, moment_ms: int) -> int:
+    story = at_rest("alice", "bob", "carol", foo=12, rules=Rules(hold_beat_part=hold_beat_part))
+    story.passes(moment_ms)
+    story.native("nina").joins()
+    return story.settles()
 
 
 def test_a_newcomer_does_not_wait_for_what_natives_give_at_beats_far_away() -> None:

@@ -104,12 +104,14 @@ def idle_when_a_native_joins(plan_ms: int, moment_ms: int) -> int:
     return idle_ms(story)
 
 
-@pytest.mark.parametrize("hold_beat_part", [Rules().hold_beat_part, 0.0])
-def test_the_first_direct_native_has_all_of_its_partitions_at_its_next_beat(hold_beat_part: float) -> None:
+@pytest.mark.parametrize(("hold_beat_part", "at_least"), [(Rules().hold_beat_part, 10), (0.0, 7)])
+def test_the_first_direct_native_has_all_of_its_partitions_at_its_next_beat(
+    hold_beat_part: float, at_least: int
+) -> None:
     """In a group at rest, whose members here look in turns: whoever sees it knows since when, at the earliest, it is there.
-    Mostly: clients that are not held may hear of it too late, and then it is the beat after."""
+    Clients that are not held may hear of it too late, and then it is the beat after."""
     took = [ms_until_the_first_native_is_at_rest(hold_beat_part, moment_ms) for moment_ms in range(0, INTERVAL_MS, 500)]
-    assert sum(ms < INTERVAL_MS + 500 for ms in took) >= 7
+    assert sum(ms < INTERVAL_MS + 500 for ms in took) >= at_least
 
 
 def ms_until_the_first_native_is_at_rest(hold_beat_part: float, moment_ms: int) -> int:

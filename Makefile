@@ -26,10 +26,12 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Whole programs and a browser: `make test` runs them too.
+LONGER := tests/demo tests/proxy/page
 check: lint
 	$(BIN)/coverage run -m pytest $(QUIET) tests/translation
 	$(BIN)/coverage report --fail-under=100 -m
-	$(BIN)/pytest $(QUIET) -m "not broker" --ignore=tests/translation -n 2
+	$(BIN)/pytest $(QUIET) -m "not broker" $(LONGER:%=--ignore=%) --ignore=tests/translation -n 2
 
 test: lint
 	$(BIN)/pytest $(QUIET) -n 3 --dist loadfile --no-loadscope-reorder --durations 25

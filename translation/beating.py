@@ -21,7 +21,7 @@ from translation.states import Phase
 from translation.turn import Turn
 from translation.waiting import answer_held
 
-# One odd beat changes the rhythm by no more than this, either way.
+# One odd beat changes the rhythm by no more than this, either way; two that differ by no more are the rhythm.
 SHORTEST_STEP, LONGEST_STEP = 0.8, 1.25
 # As many times in a row one may come late for reasons of its own.
 STRIKES = 2
@@ -30,6 +30,8 @@ PROVING_PART = 0.4
 # By a timer a beat comes one rhythm after the last; from who waits for the answer, one rhythm after the hold.
 LATE_PART = 0.6
 AT_ONCE_MS = 25
+# What is given up early lies idle. So much of an interval is better than a receiver's beat missed: that costs a whole one.
+MISSED_PART = 0.45
 
 
 def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
@@ -74,7 +76,8 @@ def _learn(turn: Turn) -> None:
             is_late = gap_ms >= held_ms + LATE_PART * rhythm_ms
             turn.becomes(late_after_hold=member.late_after_hold + 1 if is_late else 0)
         if held_ms == 0 or not (turn.member.late_after_hold or _is_hurt(member)):
-            turn.becomes(beat_ms=_near(gap_ms, rhythm_ms) if member.beat_ms else gap_ms)
+            is_sure = not member.beat_ms or _near(gap_ms, member.gap_ms) == gap_ms
+            turn.becomes(beat_ms=gap_ms if is_sure else _near(gap_ms, rhythm_ms), gap_ms=gap_ms)
     turn.becomes(beat_seen_at=turn.now, held_ms=0)
 
 
@@ -129,10 +132,23 @@ def _answer_without_news(turn: Turn) -> None:
     a little early its partitions lie idle, later the others wait for it."""
     member = turn.member
     rejoin_at = member.rejoin_at
-    if member.phase is Phase.STABLE and rejoin_at is not None and rejoin_at - turn.now <= member.beats_at - rejoin_at:
+    if (
+        member.phase is Phase.STABLE
+        and rejoin_at is not None
+        and rejoin_at - turn.now <= _lateness_ms(member, rejoin_at)
+    ):
         ask_to_rejoin(turn)
     else:
         answer_held(turn, e.NONE)
+
+
+def _lateness_ms(member: Member, rejoin_at: int) -> int:
+    """From then to the client's next beat. A receiver whose beat is missed by that waits for another interval."""
+    late_ms, plan = member.beats_at - rejoin_at, member.plan
+    is_missed = (
+        plan is not None and plan.at == rejoin_at and plan.beat_at is not None and member.beats_at > plan.beat_at
+    )
+    return max(late_ms, int(MISSED_PART * member.pace_ms)) if is_missed else late_ms
 
 
 def ask_to_rejoin(turn: Turn) -> None:

@@ -192,9 +192,13 @@ class BeatPlaced(Event, frozen=True, kw_only=True):
 
 
 class HandOverPlanned(Event, frozen=True, kw_only=True):
-    """Partitions this member must give up can be taken at `at`: the client should be asked then, and not before."""
+    """Partitions this member must give up can be taken at `at`: the client should be asked then, and not before.
+
+    `beat_at`: at that beat of their receiver, which beats at intervals; None: at any time.
+    """
 
     at: int
+    beat_at: int | None = None
 
 
 class InstanceTaken(Event, frozen=True, kw_only=True):

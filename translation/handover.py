@@ -55,7 +55,8 @@ def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, H
         givers = sorted(losers.intersection(gift.giver for gift in party))
         later = [gift for gift in party if gift.giver not in prompt]
         at = best_time(group, later, sum(len(idle[name]) for name in givers), now)
-        yield from ((name, HandOverPlanned(at=now if name in prompt else at)) for name in givers)
+        plan = HandOverPlanned(at=at, beat_at=_beat_of(group, later, at))
+        yield from ((name, HandOverPlanned(at=now) if name in prompt else plan) for name in givers)
 
 
 def _parties(group: Group, gifts: Sequence[Gift]) -> Iterable[list[Gift]]:
@@ -163,6 +164,12 @@ def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:
     }
     waiting = idle + WAIT_PART * len(gifts)
     return min(moments, key=lambda at: (_idle_ms(group, gifts, at) + waiting * (at - now), at))
+
+
+def _beat_of(group: Group, gifts: Sequence[Gift], at: int) -> int | None:
+    """For which beat of a receiver that moment was chosen, if for one."""
+    due_at = at + group.pacing.margin_ms
+    return due_at if any(_earliest_beat(group, beat, due_at) == due_at for beat in _slow_beats(group, gifts)) else None
 
 
 def _slow_beats(group: Group, gifts: Sequence[Gift]) -> Iterator[int]:

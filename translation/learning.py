@@ -102,4 +102,4 @@ def hand_over_planned(turn: Turn, event: HandOverPlanned) -> None:
     member = turn.member
     if member.phase is Phase.STABLE and member.losses and member.rejoin_at is not None:
         latest = member.changed_at + int(member.contract.rebalance_timeout_ms * member.rules.plan_part)
-        turn.becomes(rejoin_at=min(event.at, latest))
+        turn.becomes(rejoin_at=min(event.at, latest), plan=event)

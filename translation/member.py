@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import msgspec
 
-from translation.events import JournalEntry
+from translation.events import HandOverPlanned, JournalEntry
 from translation.heartbeat import GroupHeartbeat, TopicPartition
 from translation.rules import Rules
 from translation.states import Phase, Standing
@@ -119,6 +119,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
+    gap_ms: int = 0  # between its last two beats
     held_ms: int = 0  # how long its last beat was held
     hurt_by_holds: int = 0  # how often something had to wait behind a held beat
     late_after_hold: int = 0  # how often in a row it came late by as long as it had been held
@@ -131,6 +132,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     beat_part: float | None = None  # of each quiet interval: its turn among the members here
     describe_at: int | None = None
     rejoin_at: int | None = None
+    plan: HandOverPlanned | None = None  # the last that was followed; it holds while `rejoin_at` is its time
     rebalance_by: int | None = None
     farewell_at: int | None = None
     unclaimed_since: int | None = None  # descriptions say that nobody else beats for this member

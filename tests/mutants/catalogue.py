@@ -370,8 +370,8 @@ LEARNING = (
     ),
     Mutant(
         "learning.py",
-        "turn.becomes(rejoin_at=min(event.at, latest))",
-        "turn.becomes(rejoin_at=event.at)",
+        "turn.becomes(rejoin_at=min(event.at, latest), plan=event)",
+        "turn.becomes(rejoin_at=event.at, plan=event)",
         "no hand-over is planned beyond the client's rebalance timeout",
     ),
 )
@@ -456,6 +456,24 @@ GROUP = (
         "the less is known of a beat, the less is waited for the next",
     ),
     Mutant(
+        "beating.py",
+        "not member.beat_ms or _near(gap_ms, member.gap_ms) == gap_ms",
+        "not member.beat_ms",
+        "two gaps that are alike are the rhythm",
+    ),
+    Mutant(
+        "beating.py",
+        "int(MISSED_PART * member.pace_ms)",
+        "0",
+        "who would miss the receiver's beat is asked before",
+    ),
+    Mutant(
+        "beating.py",
+        "and plan.at == rejoin_at and",
+        "and",
+        "a plan holds until there is another",
+    ),
+    Mutant(
         "handover.py",
         "int(USUAL_PART * group.pacing.margin_ms)",
         "group.pacing.margin_ms",
@@ -511,13 +529,13 @@ GROUP = (
     ),
     Mutant(
         "beating.py",
-        "rejoin_at - turn.now <= member.beats_at - rejoin_at",
+        "rejoin_at - turn.now <= _lateness_ms(member, rejoin_at)",
         "False",
         "who beats again long after a hand-over is asked with the answer before it",
     ),
     Mutant(
         "beating.py",
-        "rejoin_at - turn.now <= member.beats_at - rejoin_at",
+        "rejoin_at - turn.now <= _lateness_ms(member, rejoin_at)",
         "rejoin_at < member.beats_at",
         "but not by far too early",
     ),

@@ -304,8 +304,8 @@ def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat
     view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
     group, _ = told([(100, before), (300, view)], losing())
     assert group.members["x"] == Known(epoch=3, beat_at=100, beat_within_ms=200)
-    assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=5_100 - 400))]
-    assert told([(5_300, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_100 - 400))]
+    assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=5_100 - 400, beat_at=5_100))]
+    assert told([(5_300, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_100 - 400, beat_at=10_100))]
 
 
 def seated(*names: str, epoch: int = 2) -> Group:
@@ -359,7 +359,7 @@ def test_a_description_may_be_the_first_to_say_that_the_epoch_rose() -> None:
 def test_who_gives_up_something_is_asked_when_the_receiver_is_about_to_beat() -> None:
     seen = described(member("x", 2, (), ()), epoch=2)
     view = described(member("m", 2, (0,), (0,)), member("x", 3, (), (1,)), epoch=3)
-    assert told([(100, seen), (200, view)], losing())[1] == [Tell("m", HandOverPlanned(at=5_100 - 400))]
+    assert told([(100, seen), (200, view)], losing())[1] == [Tell("m", HandOverPlanned(at=5_100 - 400, beat_at=5_100))]
 
 
 def test_and_at_once_when_partitions_lie_idle_that_a_member_here_could_take() -> None:

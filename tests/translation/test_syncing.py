@@ -247,6 +247,14 @@ def test_one_odd_beat_changes_the_rhythm_only_a_little() -> None:
     assert play.member.beat_ms == 3_000
 
 
+def test_two_gaps_that_are_alike_are_the_rhythm() -> None:
+    """sarama's first beat after a long hold comes at once, for its timer had it ready."""
+    play = Playbook(stable(), NOW)
+    play.member = msgspec.structs.replace(play.member, beat_ms=150, gap_ms=150)
+    assert after(play, beats(5), wait(1_000), beats(6)).member.beat_ms == 187
+    assert after(play, wait(1_050), beats(7)).member.beat_ms == 1_050
+
+
 def test_a_held_heartbeat_brings_the_news_at_once() -> None:
     play = rhythmic() >> beats(5)
     play >> BeatWanted() << beat(2)
@@ -367,6 +375,21 @@ def test_who_beats_again_before_it_hears_nothing_yet() -> None:
 def test_nor_does_who_beats_again_only_a_little_after_it() -> None:
     play = asked_at_31_500(held=True) >> HandOverPlanned(at=NOW + 12_800) >> beats(5) >> wait(1_000)
     assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5) << Is("stable/reconciling E2 g2")
+
+
+@pytest.mark.parametrize(("beat_at", "error"), [(13_000, e.NONE), (12_900, e.REBALANCE_IN_PROGRESS)])
+def test_but_who_would_miss_the_receivers_beat_with_that_hears_of_it(beat_at: int, error: int) -> None:
+    plan = HandOverPlanned(at=NOW + 12_800, beat_at=NOW + beat_at)
+    play = asked_at_31_500(held=True) >> plan >> beats(5) >> wait(1_000)
+    assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5, error)
+
+
+def test_nor_does_who_is_to_be_asked_for_another_reason_by_now() -> None:
+    play = (
+        asked_at_31_500(held=True) >> HandOverPlanned(at=NOW + 12_700, beat_at=NOW + 12_900) >> beats(5) >> wait(1_000)
+    )
+    play.member = msgspec.structs.replace(play.member, rejoin_at=NOW + 12_800)
+    assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5)
 
 
 def test_a_hold_that_ends_by_itself_before_a_hand_over_ends_with_the_news() -> None:

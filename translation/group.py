@@ -125,10 +125,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
     epoch: int = 0  # the newest that is known
-    rose_at: int | None = (
-        None  # since when at the earliest: then, or within so long after it, somebody came, went or asked
-    )
-    rose_within_ms: int = 0
+    rose_at: int | None = None  # since when, at the earliest: then somebody came, went or asked
+    rose_within_ms: int = 0  # or within so long after that
     rises: bool = False  # a sign of the next one has been seen
     describe_at: int | None = None
 

@@ -57,7 +57,7 @@ def estrange(turn: Turn) -> None:
         told=member.told | member.assigned,
         owned=member.owned | member.assigned,
         asked=False,
-        rejoin_at=None,
+        rejoin=None,
         rebalance_by=turn.now + member.contract.rebalance_timeout_ms,
     )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import AnswerHeartbeat
-from translation.events import HeartbeatRequested, HoldInterrupted
+from translation.events import HandOverPlanned, HeartbeatRequested, HoldInterrupted
 from translation.heartbeats import hurry
 from translation.member import HeldHeartbeat, Member
 from translation.states import Phase
@@ -131,23 +131,17 @@ def _answer_without_news(turn: Turn) -> None:
     """Nothing has to be told yet. But who is to rejoin sooner after this answer than before its next beat is asked with it:
     a little early its partitions lie idle, later the others wait for it."""
     member = turn.member
-    rejoin_at = member.rejoin_at
-    if (
-        member.phase is Phase.STABLE
-        and rejoin_at is not None
-        and rejoin_at - turn.now <= _lateness_ms(member, rejoin_at)
-    ):
+    plan = member.rejoin
+    if member.phase is Phase.STABLE and plan and plan.at - turn.now <= _lateness_ms(member, plan):
         ask_to_rejoin(turn)
     else:
         answer_held(turn, e.NONE)
 
 
-def _lateness_ms(member: Member, rejoin_at: int) -> int:
+def _lateness_ms(member: Member, plan: HandOverPlanned) -> int:
     """From then to the client's next beat. A receiver whose beat is missed by that waits for another interval."""
-    late_ms, plan = member.beats_at - rejoin_at, member.plan
-    is_missed = (
-        plan is not None and plan.at == rejoin_at and plan.beat_at is not None and member.beats_at > plan.beat_at
-    )
+    late_ms = member.beats_at - plan.at
+    is_missed = plan.beat_at is not None and member.beats_at > plan.beat_at
     return max(late_ms, int(MISSED_PART * member.pace_ms)) if is_missed else late_ms
 
 
@@ -157,7 +151,7 @@ def ask_to_rejoin(turn: Turn) -> None:
     turn.becomes(
         phase=Phase.PREPARE_REBALANCE,
         asked=turn.member.held is not None,
-        rejoin_at=None,
+        rejoin=None,
         rebalance_by=turn.now + turn.member.contract.rebalance_timeout_ms,
     )
     answer_held(turn, e.REBALANCE_IN_PROGRESS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from translation.actions import DescribeGroup
 from translation.beating import ask_to_rejoin, release_held
+from translation.events import HandOverPlanned
 from translation.farewell import give_up
 from translation.heartbeats import send_when_due
 from translation.joining import answer_ripe_join
@@ -47,17 +48,17 @@ def _plan_rejoin(turn: Turn) -> None:
 
 def _plan(turn: Turn, member: Member) -> None:
     if not _is_owed(member):
-        if member.rejoin_at is not None:
-            turn.becomes(rejoin_at=None)
+        if member.rejoin:
+            turn.becomes(rejoin=None)
         return
-    if member.rejoin_at is None or (member.losses and not turn.before.losses):
+    if member.rejoin is None or (member.losses and not turn.before.losses):
         wait_ms = member.rules.plan_ms if member.losses else member.rules.company_ms
-        turn.becomes(rejoin_at=turn.now + wait_ms)
+        turn.becomes(rejoin=HandOverPlanned(at=turn.now + wait_ms))
         if wait_ms:
             # It says when to give up, and whether there is anything more to take.
             turn.order(DescribeGroup())
-    rejoin_at = turn.member.rejoin_at
-    if rejoin_at is not None and turn.now >= rejoin_at:
+    rejoin = turn.member.rejoin
+    if rejoin and turn.now >= rejoin.at:
         ask_to_rejoin(turn)
 
 

@@ -65,7 +65,7 @@ def _end(turn: Turn, standing: Standing) -> None:
         lost=False,
         heartbeat_at=None,
         describe_at=None,
-        rejoin_at=None,
+        rejoin=None,
         rebalance_by=None,
         farewell_at=None,
         unclaimed_since=None,

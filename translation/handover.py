@@ -26,7 +26,7 @@ TRUST_MS = 1000
 WAIT_PART = 0.25
 # The margin is for clients that take long to let go; the usual one needs this part of it.
 USUAL_PART = 0.25
-NOBODY = Known()
+NOBODY = Known(passing=True)  # what it gets is taken at once
 
 
 class Gift(NamedTuple):
@@ -54,8 +54,7 @@ def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, H
     for party in _parties(group, gifts):
         givers = sorted(losers.intersection(gift.giver for gift in party))
         later = [gift for gift in party if gift.giver not in prompt]
-        at = best_time(group, later, sum(len(idle[name]) for name in givers), now)
-        plan = HandOverPlanned(at=at, beat_at=_beat_of(group, later, at))
+        plan = best_plan(group, later, sum(len(idle[name]) for name in givers), now)
         yield from ((name, HandOverPlanned(at=now) if name in prompt else plan) for name in givers)
 
 
@@ -152,31 +151,28 @@ def _idle(group: Group, described: Described) -> dict[str, set[TopicPartition]]:
     return {name: (set(targets.get(name, ())) - held) | group.members[name].gains for name in asked}
 
 
-def best_time(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> int:
+def best_plan(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> HandOverPlanned:
     """Now, or when the last of the givers hears, or a margin before some receiver's beat after either, whichever costs
-    least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then. And
-    whoever waits for more than it has is worth a little."""
-    margin_ms = group.pacing.margin_ms
+    least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then. And a
+    direct native that waits for more than it has is worth a little: it could begin with that at any beat."""
+    receivers = [group.members.get(gift.receiver, NOBODY) for gift in gifts]
+    slow = [receiver for receiver in receivers if _is_slow(receiver)]
+    waiting = idle + WAIT_PART * len(slow)
+
+    def cost(plan: HandOverPlanned) -> tuple[float, int]:
+        return _idle_ms(group, gifts, plan.at) + waiting * (plan.at - now), plan.at
+
     starts = {now, max((now, *(_hear_at(group, gift) for gift in gifts)))}
-    beats = set(_slow_beats(group, gifts))
-    moments = starts | {
-        _earliest_beat(group, beat, start + margin_ms) - margin_ms for beat in beats for start in starts
-    }
-    waiting = idle + WAIT_PART * len(gifts)
-    return min(moments, key=lambda at: (_idle_ms(group, gifts, at) + waiting * (at - now), at))
+    beats = {receiver.beat_at for receiver in slow if receiver.beat_at is not None}
+    by_beats = [_before(group, beat_at, start) for beat_at in beats for start in starts]
+    return min([*by_beats, *(HandOverPlanned(at=start) for start in starts)], key=cost)
 
 
-def _beat_of(group: Group, gifts: Sequence[Gift], at: int) -> int | None:
-    """For which beat of a receiver that moment was chosen, if for one."""
-    due_at = at + group.pacing.margin_ms
-    return due_at if any(_earliest_beat(group, beat, due_at) == due_at for beat in _slow_beats(group, gifts)) else None
-
-
-def _slow_beats(group: Group, gifts: Sequence[Gift]) -> Iterator[int]:
-    for gift in gifts:
-        receiver = group.members.get(gift.receiver)
-        if receiver is not None and _is_slow(receiver) and receiver.beat_at is not None:
-            yield receiver.beat_at
+def _before(group: Group, beat_at: int, start: int) -> HandOverPlanned:
+    """A margin before the first of those beats that leaves one."""
+    margin_ms = group.pacing.margin_ms
+    due_at = _earliest_beat(group, beat_at, start + margin_ms)
+    return HandOverPlanned(at=due_at - margin_ms, beat_at=due_at)
 
 
 def _is_slow(receiver: Known) -> bool:
@@ -198,8 +194,8 @@ def _hear_at(group: Group, gift: Gift) -> int:
 
 def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
     given_at = max(at, gift.hears_at)
-    receiver = group.members.get(gift.receiver)
-    if receiver is None or receiver.passing:
+    receiver = group.members.get(gift.receiver, NOBODY)
+    if receiver.passing:
         return given_at
     if receiver.local:
         return whole_at

@@ -113,7 +113,7 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         parked=_parked(requests, turn, knows_id=True),
         settled=False,
         heartbeat_at=turn.now,
-        rejoin_at=None,
+        rejoin=None,
         rebalance_by=None,
         beat_seen_at=None,
     )

@@ -55,8 +55,8 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
     has_target = event.assignment_epoch == event.member_epoch == member.epoch and set(event.target) == member.assigned
     is_last = event.group_epoch == event.assignment_epoch
     turn.becomes(settled=has_target and (is_last or member.is_idle), blind=False)
-    if turn.member.settled and member.rejoin_at is not None and not member.losses:
-        turn.becomes(rejoin_at=turn.now)
+    if turn.member.settled and member.rejoin and not member.losses:
+        turn.becomes(rejoin=HandOverPlanned(at=turn.now))
     _await_rest(turn, event)
     hear_of_oneself(turn, event)
 
@@ -100,6 +100,6 @@ def beat_wanted(turn: Turn) -> None:
 def hand_over_planned(turn: Turn, event: HandOverPlanned) -> None:
     """Only while the client has not been asked yet, and never so late that it could miss its rebalance timeout."""
     member = turn.member
-    if member.phase is Phase.STABLE and member.losses and member.rejoin_at is not None:
+    if member.phase is Phase.STABLE and member.losses and member.rejoin:
         latest = member.changed_at + int(member.contract.rebalance_timeout_ms * member.rules.plan_part)
-        turn.becomes(rejoin_at=min(event.at, latest), plan=event)
+        turn.becomes(rejoin=event if event.at <= latest else HandOverPlanned(at=latest))

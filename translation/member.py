@@ -131,8 +131,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     heartbeat_at: int | None = None
     beat_part: float | None = None  # of each quiet interval: its turn among the members here
     describe_at: int | None = None
-    rejoin_at: int | None = None
-    plan: HandOverPlanned | None = None  # the last that was followed; it holds while `rejoin_at` is its time
+    rejoin: HandOverPlanned | None = None  # the client is to be asked to
     rebalance_by: int | None = None
     farewell_at: int | None = None
     unclaimed_since: int | None = None  # descriptions say that nobody else beats for this member
@@ -284,7 +283,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         beat = None if self.in_flight else self.heartbeat_at
         farewell = self.farewell_at or self.farewell_begins_at
         parked = (self.answer_by, self.calm_at) if self.parked else ()
-        times = [t for t in (*parked, held, beat, farewell, self.describe_at, self.rejoin_at) if t is not None]
+        rejoin = self.rejoin.at if self.rejoin else None
+        times = [t for t in (*parked, held, beat, farewell, rejoin, self.describe_at) if t is not None]
         return min(times, default=None)
 
     @property

@@ -370,8 +370,8 @@ LEARNING = (
     ),
     Mutant(
         "learning.py",
-        "turn.becomes(rejoin_at=min(event.at, latest), plan=event)",
-        "turn.becomes(rejoin_at=event.at, plan=event)",
+        "turn.becomes(rejoin=event if event.at <= latest else HandOverPlanned(at=latest))",
+        "turn.becomes(rejoin=event)",
         "no hand-over is planned beyond the client's rebalance timeout",
     ),
 )
@@ -468,10 +468,10 @@ GROUP = (
         "who would miss the receiver's beat is asked before",
     ),
     Mutant(
-        "beating.py",
-        "and plan.at == rejoin_at and",
-        "and",
-        "a plan holds until there is another",
+        "handover.py",
+        "waiting = idle + WAIT_PART * len(slow)",
+        "waiting = idle + WAIT_PART * len(gifts)",
+        "but not who lives here",
     ),
     Mutant(
         "handover.py",
@@ -481,7 +481,7 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
-        "waiting = idle + WAIT_PART * len(gifts)",
+        "waiting = idle + WAIT_PART * len(slow)",
         "waiting = idle",
         "who waits for more than it has is worth a little",
     ),
@@ -523,20 +523,20 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
-        "start + margin_ms) - margin_ms for beat",
-        "start + margin_ms) for beat",
+        "HandOverPlanned(at=due_at - margin_ms,",
+        "HandOverPlanned(at=due_at,",
         "a hand-over is complete a margin before the receiver's beat",
     ),
     Mutant(
         "beating.py",
-        "rejoin_at - turn.now <= _lateness_ms(member, rejoin_at)",
+        "plan.at - turn.now <= _lateness_ms(member, plan)",
         "False",
         "who beats again long after a hand-over is asked with the answer before it",
     ),
     Mutant(
         "beating.py",
-        "rejoin_at - turn.now <= _lateness_ms(member, rejoin_at)",
-        "rejoin_at < member.beats_at",
+        "plan.at - turn.now <= _lateness_ms(member, plan)",
+        "plan.at < member.beats_at",
         "but not by far too early",
     ),
     Mutant(

@@ -37,7 +37,7 @@ from translation.group import (
     native_interval_ms,
     native_waits_until,
 )
-from translation.handover import Gift, best_time
+from translation.handover import Gift, best_plan
 from translation.member import NEVER, Contract
 from translation.motion import group_step
 from translation.rules import Pacing
@@ -387,6 +387,10 @@ def gifts(*receivers: str, hears_at: int = 0) -> list[Gift]:
     return [Gift("giver", hears_at, receiver) for receiver in receivers]
 
 
+def best_at(group: Group, given: list[Gift], idle: int, now: int) -> int:
+    return best_plan(group, given, idle, now).at
+
+
 def company(**members: Known) -> Group:
     return msgspec.structs.replace(QUIET, members=members)
 
@@ -395,13 +399,20 @@ def company(**members: Known) -> Group:
 def test_the_less_is_known_of_a_beat_the_less_is_waited_for_the_next(within_ms: int, at: int) -> None:
     """It came at 500, or so long after that, and comes again 5 s later; the giver can hear of it at 2,000."""
     group = company(x=Known(beat_at=500, beat_within_ms=within_ms))
-    assert best_time(group, gifts("x", hears_at=2_000), idle=0, now=1_000) == at
+    assert best_at(group, gifts("x", hears_at=2_000), idle=0, now=1_000) == at
 
 
 def test_who_waits_for_more_than_it_has_is_worth_a_little() -> None:
     """A little late for an early beat: waiting for the next would spare a second of nobody's time, and take five."""
     group = company(x=Known(beat_at=1_000, beat_within_ms=1_000))
-    assert best_time(group, gifts("x", hears_at=840), idle=0, now=500) == 500
+    assert best_at(group, gifts("x", hears_at=840), idle=0, now=500) == 500
+
+
+def test_but_who_lives_here_gains_nothing_by_being_told_in_parts() -> None:
+    """One waits for nine that come later, and is told with them."""
+    group = company(here=Known(local=True))
+    given = gifts("here") + gifts(*["here"] * 9, hears_at=2_000)
+    assert best_at(group, given, idle=0, now=1_000) == 2_000
 
 
 EARLY_AND_LATE = company(early=Known(beat_at=1_000), late=Known(beat_at=4_000))
@@ -409,34 +420,34 @@ EARLY_AND_LATE = company(early=Known(beat_at=1_000), late=Known(beat_at=4_000))
 
 def test_natives_that_pass_through_are_never_waited_for() -> None:
     group = company(p=Known(passing=True, beat_at=0), l=Known(local=True), n=Known())
-    assert best_time(group, gifts("p", "l", "n", "nobody"), idle=0, now=77) == 77
+    assert best_at(group, gifts("p", "l", "n", "nobody"), idle=0, now=77) == 77
 
 
 def test_among_several_receivers_the_moment_with_the_least_idle_time_is_chosen() -> None:
     """Two of the three partitions go to the one that beats at 4 s: waiting for it leaves 1 x 2 s idle, not 2 x 3 s."""
-    assert best_time(EARLY_AND_LATE, gifts("early", "late", "late"), idle=0, now=0) == 4_000 - 400
-    assert best_time(EARLY_AND_LATE, gifts("early", "early", "late"), idle=0, now=0) == 1_000 - 400
+    assert best_at(EARLY_AND_LATE, gifts("early", "late", "late"), idle=0, now=0) == 4_000 - 400
+    assert best_at(EARLY_AND_LATE, gifts("early", "early", "late"), idle=0, now=0) == 1_000 - 400
 
 
 def test_what_lies_idle_meanwhile_is_weighed_against_what_would() -> None:
     """One partition idle for 3.6 s until the receiver's beat, or two for 4 s each from now on."""
-    assert best_time(EARLY_AND_LATE, gifts("late", "late"), idle=1, now=0) == 4_000 - 400
-    assert best_time(EARLY_AND_LATE, gifts("late"), idle=2, now=0) == 0
+    assert best_at(EARLY_AND_LATE, gifts("late", "late"), idle=1, now=0) == 4_000 - 400
+    assert best_at(EARLY_AND_LATE, gifts("late"), idle=2, now=0) == 0
 
 
 def test_clients_that_give_to_one_member_here_are_asked_when_the_last_of_them_can_hear_it() -> None:
     """It is told when it has them all: what came earlier would only lie."""
     group = company(here=Known(local=True), there=Known(local=True))
     one, other = gifts("here", hears_at=500), gifts("here", hears_at=2_500)
-    assert best_time(group, one + other, idle=0, now=1_000) == 2_500
-    assert best_time(group, one + gifts("there", hears_at=2_500), idle=0, now=1_000) == 1_000
-    assert best_time(group, one + other, idle=2, now=1_000) == 1_000
+    assert best_at(group, one + other, idle=0, now=1_000) == 2_500
+    assert best_at(group, one + gifts("there", hears_at=2_500), idle=0, now=1_000) == 1_000
+    assert best_at(group, one + other, idle=2, now=1_000) == 1_000
 
 
 def test_a_receiver_that_hears_late_is_waited_for() -> None:
     group = company(here=Known(local=True, hears_at=2_500))
-    assert best_time(group, gifts("here", hears_at=500), idle=0, now=1_000) == 2_500
-    assert best_time(group, gifts("here", hears_at=500), idle=2, now=1_000) == 1_000
+    assert best_at(group, gifts("here", hears_at=500), idle=0, now=1_000) == 2_500
+    assert best_at(group, gifts("here", hears_at=500), idle=2, now=1_000) == 1_000
 
 
 def giving(receivers: dict[str, str], **known: Known) -> dict[str, int]:
@@ -568,11 +579,11 @@ def test_where_natives_take_part_it_begins_with_what_it_can_have_at_once() -> No
 
 def test_a_giver_that_hears_late_gives_to_the_beat_after_that() -> None:
     """Asked at once, it would give at 3.95 s, too late to be taken at 4 s: better at the next but one, all of it then."""
-    assert best_time(EARLY_AND_LATE, gifts("late", "late", hears_at=3_950), idle=0, now=0) == 9_000 - 400
+    assert best_at(EARLY_AND_LATE, gifts("late", "late", hears_at=3_950), idle=0, now=0) == 9_000 - 400
 
 
 def test_what_has_a_part_of_its_margin_is_likely_to_be_in_time() -> None:
-    assert best_time(EARLY_AND_LATE, gifts("late", "late", hears_at=3_900), idle=0, now=0) == 0
+    assert best_at(EARLY_AND_LATE, gifts("late", "late", hears_at=3_900), idle=0, now=0) == 0
 
 
 # --- admission -----------------------------------------------------------------------------------------------------

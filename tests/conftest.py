@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from xdist.remote import Producer
@@ -60,7 +60,7 @@ def kafka_sasl_tls() -> Iterator[Cluster]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failure says where the brokers' logs are, and they are kept."""
     report = yield
     used = getattr(item, "funcargs", {}).values()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from bench.dataplane.client import produce
 from tests.kafka import Cluster, Security

@@ -17,6 +17,7 @@ from tests.kafka.jars import BUILD, ROOT, jars
 from tests.kafka.ports import free_ports
 
 HERE = Path(__file__).parent
+SMALLEST = "smallest in Python"
 START_SECONDS = 30
 # Bootstrap, then one port for each of the nodes 0 to 3: both proxies that rewrite number their ports so.
 PORTS = 5
@@ -80,7 +81,7 @@ def smallest(upstream: str, folder: Path) -> Iterator[Peer]:
     [port] = free_ports(1)
     command = [sys.executable, "-m", "bench.dataplane.smallest", str(port), upstream]
     with _running(command, port, folder) as pid:
-        yield Peer("smallest in Python", "127.0.0.1", port, f"127.0.0.1:{port}", pid, rewrites=False)
+        yield Peer(SMALLEST, "127.0.0.1", port, f"127.0.0.1:{port}", pid, rewrites=False)
 
 
 @contextlib.contextmanager

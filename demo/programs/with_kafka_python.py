@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka import KafkaConsumer  # type: ignore[import-untyped]
-from kafka.consumer.subscription_state import ConsumerRebalanceListener  # type: ignore[import-untyped]
-from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor  # type: ignore[import-untyped]
+from kafka import KafkaConsumer
+from kafka.consumer.subscription_state import ConsumerRebalanceListener
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 
 from demo.programs.lines import dismissal, say, told
 

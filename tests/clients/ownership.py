@@ -35,7 +35,7 @@ def spans(client: Witness) -> list[Span]:
 
     for event in client.events:
         if event["event"] == "assigned":
-            since = dict.fromkeys(partitions(event), event["at_ms"]) | since
+            since = dict.fromkeys(partitions(event), float(event["at_ms"])) | since
         elif event["event"] in ("revoked", "lost"):
             ends(partitions(event), event["at_ms"])
         elif event["event"] == "closed":

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import trio
 from confluent_kafka import ConsumerGroupType
-from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
+from confluent_kafka.admin import AdminClient, ConsumerGroupDescription  # type: ignore[attr-defined]
 
 from tests.clients import LIBRARIES, Client, ClientEnded, Sasl, Tls, overlaps, spans
 from tests.clients.makes import each, makes

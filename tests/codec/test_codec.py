@@ -83,11 +83,11 @@ def test_a_list_longer_than_its_bytes_is_refused_before_memory_is_taken() -> Non
 @pytest.mark.parametrize(
     ("message", "version", "reason"),
     [
-        (messages.HeartbeatRequest(group_id=None), 4, "group_id: null where null may not be"),
+        (messages.HeartbeatRequest(group_id=None), 4, "group_id: null where null may not be"),  # type: ignore[arg-type]
         (messages.HeartbeatRequest(generation_id=2**31), 4, "generation_id"),
-        (messages.HeartbeatRequest(group_id=7), 0, "group_id: 7 is no string"),
+        (messages.HeartbeatRequest(group_id=7), 0, "group_id: 7 is no string"),  # type: ignore[arg-type]
         (
-            messages.JoinGroupRequest(protocols=[messages.JoinGroupRequestProtocol(metadata=None)]),
+            messages.JoinGroupRequest(protocols=[messages.JoinGroupRequestProtocol(metadata=None)]),  # type: ignore[arg-type]
             5,
             "protocols.metadata",
         ),

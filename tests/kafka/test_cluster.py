@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -38,7 +39,7 @@ def read(bootstrap: str, topic: str, count: int, **settings: object) -> list[byt
     values: list[bytes] = []
     deadline = time.monotonic() + 30
     while len(values) < count and time.monotonic() < deadline:
-        values += [message.value() for message in consumer.consume(count, 1.0) if message.error() is None]
+        values += [message.value() or b"" for message in consumer.consume(count, 1.0) if message.error() is None]
     consumer.close()
     return values
 
@@ -95,11 +96,9 @@ def test_alice_may_write_and_bob_may_not(kafka_sasl: Cluster, mechanism: str) ->
 
 
 def test_a_wrong_password_is_refused(kafka_sasl: Cluster) -> None:
-    wrong = {**login("PLAIN", "alice"), "sasl.password": "guessed"}
     errors: list[KafkaError] = []
-    client = AdminClient(
-        {"bootstrap.servers": kafka_sasl.bootstrap, "error_cb": errors.append, "log_level": 0, **wrong}
-    )
+    wrong: dict[str, Any] = {**login("PLAIN", "alice"), "sasl.password": "guessed", "error_cb": errors.append}
+    client = AdminClient({"bootstrap.servers": kafka_sasl.bootstrap, "log_level": 0, **wrong})
     with pytest.raises(KafkaException):
         client.list_topics(timeout=3)
     client.poll(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -11,7 +12,7 @@ from pyspark.sql import Row, SparkSession
 from pipeline import jobs, session
 from tests.pipeline import scenes
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "spark.sql.shuffle.partitions": "1",
     "spark.driver.memory": "2g",
     # Compiling costs more than it brings for rows in dozens.

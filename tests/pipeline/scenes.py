@@ -99,7 +99,7 @@ def moved_from() -> Spans:
 def moved_to() -> Spans:
     """Adopted by the second proxy while the first has not noticed."""
     a = Planted("moved", "a", "proxy-2")
-    there = {"phase": Phase.STABLE, "standing": Standing.STABLE, "epoch": 1, "generation": 1}
+    there: dict[str, Any] = {"phase": Phase.STABLE, "standing": Standing.STABLE, "epoch": 1, "generation": 1}
     return a.steps(20_000, "MemberAdopted", **there, owned=(0,), assigned=(0,)).leaves(50_000).spans
 
 

@@ -14,12 +14,17 @@ from translation.states import Phase, Standing
 from translation.transition import Transition
 
 NAMES = {"t": "t"}
-JAVA = {"client_software": "apache-kafka-java", "client_software_version": "3.9.1", "client_address": "10.0.0.1"}
+JAVA: dict[str, Any] = {
+    "client_software": "apache-kafka-java",
+    "client_software_version": "3.9.1",
+    "client_address": "10.0.0.1",
+}
 
 
 def watched(**topics: int) -> tuple[Story, list[Transition]]:
     """A story, and the transitions that its proxy will have told."""
-    story, seen = Story(**topics), list[Transition]()
+    named: dict[str, Any] = {**topics}
+    story, seen = Story(**named), list[Transition]()
     story.world.proxies["proxy"].on_transition = seen.append
     return story, seen
 
@@ -53,8 +58,7 @@ class Planted:
         return self.steps(at + 2, "SyncRequested", phase=Phase.STABLE, owned=owned)
 
     def leaves(self, at: int, cause: str = "LeaveRequested") -> Planted:
-        gone = {"phase": Phase.ABSENT, "standing": Standing.ABSENT, "generation": -1, "owned": (), "assigned": ()}
-        return self.steps(at, cause, **gone)
+        return self.steps(at, cause, phase=Phase.ABSENT, standing=Standing.ABSENT, generation=-1, owned=(), assigned=())
 
     def commits(self, at: int, *partitions: int, error_code: int = 0) -> Planted:
         ns = BEGAN_NS + at * 1_000_000

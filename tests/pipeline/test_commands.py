@@ -197,6 +197,10 @@ def test_spark_is_asked_how_many_tasks_are_done(spark: SparkSession, tmp_path: P
     gate = tmp_path / "gate"
     how_far, seen = tasks_of(spark), list[Tasks]()
 
+    def look() -> Tasks:
+        seen.append(how_far())
+        return seen[-1]
+
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             while batch.column("id")[0].as_py() and not gate.exists():
@@ -210,7 +214,7 @@ def test_spark_is_asked_how_many_tasks_are_done(spark: SparkSession, tmp_path: P
             return super().write(line)
 
     to = Eyes()
-    with Progress(lambda: seen.append(how_far()) or seen[-1], to, every_s=0.05) as say:
+    with Progress(look, to, every_s=0.05) as say:
         say("waiting")
         assert spark.range(0, 2, numPartitions=2).mapInArrow(wait, "id bigint").count() == 2
     assert "waiting: 1 of 2 tasks" in to.getvalue()

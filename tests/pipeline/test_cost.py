@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import trio
@@ -27,8 +28,8 @@ SECOND = 10**9
 SIX = [f"t:{number}" for number in range(6)]
 
 
-def move(deploy: int, at: float, who: str, comes: bool = True, **more: object) -> Move:
-    said = {
+def move(deploy: int, at: float, who: str, comes: bool = True, **more: Any) -> Move:
+    said: dict[str, Any] = {
         "instance_id": None,
         "cooperative": False,
         "cause": "JoinRequested" if comes else LEFT,
@@ -37,7 +38,7 @@ def move(deploy: int, at: float, who: str, comes: bool = True, **more: object) -
     return Move(deploy=deploy, at_ns=int(at * SECOND), member_id=who, comes=comes, **said)
 
 
-def stage(*names: str, partitions: int = 6, **more: object) -> Stage:
+def stage(*names: str, partitions: int = 6, **more: Any) -> Stage:
     """Before the broker, with these in it and at rest."""
     found = Stage({"t": partitions}, in_broker=True, seed=0)
     for name in names:
@@ -160,7 +161,7 @@ def test_the_same_moves_in_any_order_have_the_same_price() -> None:
 
 
 def test_what_it_took_to_set_the_stage_is_not_on_the_bill() -> None:
-    static = {"instance_id": "i"}
+    static: dict[str, Any] = {"instance_id": "i"}
     there = [move(0, 0, "a"), move(0, 0, "b"), move(0, 0, "s", **static)]
     again = [move(1, 50, "s", comes=False, cause=TAKEN_OVER, **static), move(1, 50.001, "s again", **static)]
     ((_, broker, proxy),) = replay.bills(SIX, there + again)

@@ -69,7 +69,7 @@ def test_and_it_can_be_shown(spark: SparkSession, streamed: Path, capsys: pytest
     words = argparse.Namespace(verb="show", remote=None, master=None, out=str(streamed), table=live.TABLE)
     asking.check(words)
     words.where, words.limit = "severity = 'odd'", 5
-    assert cli._show(spark, words, lambda said: None) == cli.DONE
+    assert cli._show(spark, words, lambda said: None) == cli.DONE  # type: ignore[arg-type]
     assert "flapping" in capsys.readouterr().out
 
 

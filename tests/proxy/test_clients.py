@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaError, Producer
 
 from kafka_protocol import messages as m
 from tests.kafka import Cluster
@@ -139,7 +139,9 @@ def test_groups_of_other_protocol_types_pass(protocol_type: str, one: Running, k
 def test_leader_elections_and_a_broker_restart_lose_nothing(three: Running, kafka3: Cluster) -> None:
     topic = "moving"
     kafka3.create_topic(topic, partitions=3, replication=3)
-    stop, failures, sent = threading.Event(), [], []
+    stop = threading.Event()
+    failures: list[KafkaError | None] = []
+    sent: list[bytes] = []
 
     def produce() -> None:
         producer = Producer({"bootstrap.servers": three.bootstrap, "enable.idempotence": True, "linger.ms": 5})
@@ -167,7 +169,7 @@ def test_leader_elections_and_a_broker_restart_lose_nothing(three: Running, kafk
     seen: list[bytes] = []
     deadline = time.monotonic() + 60
     while len(seen) < len(sent) and time.monotonic() < deadline:
-        seen += [message.value() for message in consumer.consume(1_000, 1.0) if not message.error()]
+        seen += [message.value() or b"" for message in consumer.consume(1_000, 1.0) if not message.error()]
     consumer.close()
     assert sorted(seen) == sorted(sent)
     assert len(sent) > 500

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -71,7 +72,7 @@ async def stalls(kafka: Cluster, proxy: Running, library: str) -> None:
         await Client.start(library, proxy.bootstrap, name="alice") as alice,
         await Client.start("confluent-kafka", proxy.bootstrap, name="bob") as bob,
     ):
-        times = {"session_timeout_ms": MAX_POLL_MS, "heartbeat_interval_ms": 500}
+        times: dict[str, Any] = {"session_timeout_ms": MAX_POLL_MS, "heartbeat_interval_ms": 500}
         alice.subscribe(topic, topic, max_poll_interval_ms=MAX_POLL_MS, **times)
         bob.subscribe(topic, topic, **times)
         await at_rest(kafka, topic, alice, bob)

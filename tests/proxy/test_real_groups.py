@@ -190,7 +190,7 @@ async def rejoins(kafka: Cluster, proxy: Running, library: str) -> None:
         had, told, others = alice.owned, len(alice.seen("assigned")), noticed(bob)
         for round_ in (1, 2):
             alice.rejoin()
-            await alice.until(lambda wanted=told + round_: len(alice.seen("assigned")) >= wanted)
+            await alice.until(lambda wanted=told + round_: len(alice.seen("assigned")) >= wanted)  # type: ignore[misc]
         after = await at_rest(kafka, topic, alice, bob)
         assert alice.owned == had
         assert noticed(bob) == others

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import pytest
 import trio
@@ -82,7 +83,7 @@ async def follows_its_topics(kafka: Cluster, proxy: Running, library: str) -> No
     lasting, passing = await new_topic(kafka), await new_topic(kafka)
     async with await Client.start(library, proxy.bootstrap, name="alice") as alice:
         # Java would commit offsets of the topic that is gone, in vain, before it joins again: for max.poll.interval.ms.
-        times = {"session_timeout_ms": 20_000, "heartbeat_interval_ms": 500}
+        times: dict[str, Any] = {"session_timeout_ms": 20_000, "heartbeat_interval_ms": 500}
         alice.subscribe([lasting, passing], lasting, commit="none", **times)
         await alice.until(lambda: alice.owned == every(lasting, 2) | every(passing, 2))
         await trio.to_thread.run_sync(kafka.grow_topic, lasting, 4)

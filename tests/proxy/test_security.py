@@ -9,9 +9,10 @@ import shutil
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from struct import pack
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
@@ -43,7 +44,7 @@ def login(user: str, mechanism: str) -> dict[str, object]:
     }
 
 
-def produced(bootstrap: str, topic: str, config: dict[str, object]) -> KafkaError | None:
+def produced(bootstrap: str, topic: str, config: Mapping[str, Any]) -> KafkaError | None:
     """What the producer was told of its one message."""
     told: list[KafkaError | None] = []
     producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 60_000, **config})
@@ -53,7 +54,7 @@ def produced(bootstrap: str, topic: str, config: dict[str, object]) -> KafkaErro
     return told[0]
 
 
-def complaints(bootstrap: str, config: dict[str, object]) -> list[int]:
+def complaints(bootstrap: str, config: Mapping[str, Any]) -> list[int]:
     """The codes that a client hears, until it knows that it is let in nowhere."""
     heard: list[int] = []
     producer = Producer(
@@ -299,10 +300,10 @@ def shown(proxy: Running, authority: Certificates) -> str:
     with trusting.wrap_socket(proxy.connect(), server_hostname="127.0.0.1") as sock:
         subject = sock.getpeercert()
         assert subject is not None
-        return next(value for part in subject["subject"] for key, value in part if key == "commonName")
+        return next(value for part in subject["subject"] for key, value in part if key == "commonName")  # type: ignore[str-unpack]
 
 
-def consumed(bootstrap: str, topic: str, config: dict[str, object]) -> list[bytes]:
+def consumed(bootstrap: str, topic: str, config: Mapping[str, Any]) -> list[bytes | None]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest", **config})
     consumer.subscribe([topic])
     try:

@@ -13,7 +13,7 @@ from simulation.errors import Error
 from simulation.offsets import Commit
 from simulation.topics import Topics
 from tests.simulation.native import GROUP, Clock, Native
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 ROOM = 3
 
@@ -21,11 +21,12 @@ ROOM = 3
 class AnyCoordinator(Protocol):
     """Ours, or a real broker behind the same four doors (tests/simulation/real)."""
 
-    topics: Topics
-
+    @property
+    def topics(self) -> Topics: ...
     def heartbeat(self, request: GroupHeartbeat, now: int) -> GroupHeartbeatAnswer: ...
     def commit(self, commit: Commit) -> Error: ...
     def describe(self, group_id: str) -> GroupDescription: ...
+    def committed(self, group_id: str) -> dict[TopicPartition, int]: ...
     def expire(self, now: int) -> None: ...
 
 

@@ -11,7 +11,9 @@ from simulation.assignors import Candidate, Target, range_, uniform
 from simulation.topics import Topics
 
 
-def candidates(topics: Topics, count: int, has: Target | None = None, names: tuple[str, ...] = ("foo", "bar")) -> list:
+def candidates(
+    topics: Topics, count: int, has: Target | None = None, names: tuple[str, ...] = ("foo", "bar")
+) -> list[Candidate]:
     ids = frozenset(topics.ids[name] for name in names)
     return [Candidate(f"m{n}", None, ids, (has or {}).get(f"m{n}", frozenset())) for n in range(count)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from simulation.errors import Error
@@ -169,8 +171,8 @@ def test_a_static_member_may_beat_without_naming_its_instance(bench: Bench) -> N
         {"member_epoch": -3},
     ],
 )
-def test_requests_that_make_no_sense_are_invalid(bench: Bench, fields: dict) -> None:
-    join = {
+def test_requests_that_make_no_sense_are_invalid(bench: Bench, fields: dict[str, Any]) -> None:
+    join: dict[str, Any] = {
         "group_id": GROUP,
         "member_id": "A",
         "member_epoch": 0,

@@ -103,7 +103,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from([*NAMES.values(), None]))
     def topics_learned(self, name: str | None) -> None:
-        self.take(ev.TopicsLearned(names=NAMES | {"a": name}))
+        self.take(ev.TopicsLearned(names={**NAMES, "a": name}))
 
     @rule(names=st.sampled_from([("apples",), ("apples", "bananas"), ()]))
     def topics_allowed(self, names: tuple[str, ...]) -> None:

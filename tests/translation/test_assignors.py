@@ -54,7 +54,7 @@ def test_a_group_agrees_as_classic_groups_do(offers: list[tuple[str, ...]], choi
 
 def test_a_rolling_change_of_the_protocol_ends_with_the_new_one() -> None:
     """First all learn to offer both, then all forget the old one: never is there a choice that somebody does not offer."""
-    group = [RANGE] * 3
+    group: list[tuple[str, ...]] = [RANGE] * 3
     choices = []
     for offer in (RATHER_UNIFORM, UNIFORM):
         for place in range(3):

@@ -132,7 +132,7 @@ def test_a_request_the_coordinator_calls_invalid_is_our_own_mistake() -> None:
 @pytest.mark.parametrize("event", [granted(2), LOST])
 def test_an_answer_to_nothing_is_an_impossible_story(event: object) -> None:
     with pytest.raises(e.ImpossibleStory):
-        Playbook(stable(), NOW) >> event  # type: ignore[operator]
+        Playbook(stable(), NOW) >> event
 
 
 # --- fenced --------------------------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_a_commit_may_outlive_its_member_and_its_answer_is_told_as_it_is() -> No
 def test_a_commit_that_waits_shares_the_fate_of_its_member(answer: object, told: int) -> None:
     play = after(Playbook(stable(), NOW), commits(), commits(6))
     after(play, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH))
-    assert play >> answer << AnswerCommit(5, told)  # type: ignore[operator]
+    assert play >> answer << AnswerCommit(5, told)
     assert [commit.request for commit in play.member.commits] == [6]
 
 

@@ -163,33 +163,32 @@ class Walker:
             self.commits.discard(request)
             codes = [e.NONE, e.STALE_MEMBER_EPOCH, e.UNKNOWN_MEMBER_ID, e.NOT_COORDINATOR]
             lost = ev.CommitLost(request=request)
-            return chance.choice([lost, *(ev.CommitAnswered(request=request, error_code=code) for code in codes)])
+            answered = [ev.CommitAnswered(request=request, error_code=code) for code in codes]
+            return chance.choice(list[ev.AnyEvent]([lost, *answered]))
         if chance.random() < 0.03:
-            return chance.choice(
-                [ev.InstanceTaken(), ev.SeenElsewhere(), ev.ProxyStopping(), ev.ProxyStopping(leaving=True)]
-            )
+            ends: list[ev.AnyEvent] = [ev.InstanceTaken(), ev.SeenElsewhere()]
+            return chance.choice([*ends, ev.ProxyStopping(), ev.ProxyStopping(leaving=True)])
         held = member.held.request if member.held else 0
         parked = chance.choice(member.parked.requests) if member.parked else 0
         assigned = [tp.partition for tp in member.assigned]
-        return chance.choice(
-            [
-                ev.TopicsLearned(names=dict(NAMES)),
-                ev.TopicsLearned(names={"a": None}),
-                target(member.epoch, assigned),
-                target(member.epoch, [7]),
-                ev.TargetUnknown(),
-                ev.MotionSeen(until=self.now + 1_000),
-                ev.BeatWanted(),
-                ev.BeatWanted(),
-                ev.BeatPlaced(part=chance.choice([0, 0.5])),
-                ev.HandOverPlanned(at=self.now + chance.choice([-100, 100])),
-                ev.HoldInterrupted(request=held),
-                ev.ClientLeft(request=parked),
-                ev.ClientLeft(request=held),
-                ev.RegisteredMemberFound(member_id=chance.choice([None, "old"])),
-                ev.TopicsAllowed(names=chance.choice([("apples",), ()])),
-            ]
-        )
+        said: list[ev.AnyEvent] = [
+            ev.TopicsLearned(names=dict(NAMES)),
+            ev.TopicsLearned(names={"a": None}),
+            target(member.epoch, assigned),
+            target(member.epoch, [7]),
+            ev.TargetUnknown(),
+            ev.MotionSeen(until=self.now + 1_000),
+            ev.BeatWanted(),
+            ev.BeatWanted(),
+            ev.BeatPlaced(part=chance.choice([0, 0.5])),
+            ev.HandOverPlanned(at=self.now + chance.choice([-100, 100])),
+            ev.HoldInterrupted(request=held),
+            ev.ClientLeft(request=parked),
+            ev.ClientLeft(request=held),
+            ev.RegisteredMemberFound(member_id=chance.choice([None, "old"])),
+            ev.TopicsAllowed(names=chance.choice([("apples",), ()])),
+        ]
+        return chance.choice(said)
 
     def adopted(self) -> ev.AnyEvent:
         chance = self.random

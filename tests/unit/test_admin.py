@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from typing import Any
 
 import pytest
 import trio
@@ -40,7 +41,7 @@ async def admin(nursery: trio.Nursery) -> Admin:
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     running = Admin(listeners[0].socket.getsockname()[1])
     pages = health_pages(lambda: running.missing, lambda: b"metric 1\n")
-    broken = {**pages, "/broken": lambda: 1 / 0}
+    broken: dict[str, Any] = {**pages, "/broken": lambda: 1 / 0}
     nursery.start_soon(serve_admin, listeners, broken, Log(out=io.StringIO()))
     return running
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from struct import pack
-from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -21,7 +20,7 @@ OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 <
 class ShoutingWire:
     """Rewrites by turning letters to capitals; Produce's first byte is its acks."""
 
-    treatments: ClassVar = {
+    treatments: Mapping[int, Treatment] = {
         OPAQUE: Treatment.OPAQUE,
         REWRITTEN: Treatment.REWRITTEN,
         PRODUCE: Treatment.PRODUCE,
@@ -35,6 +34,9 @@ class ShoutingWire:
 
     def produce_acks(self, frame: Bytes) -> int | None:
         return frame[8] if len(frame) > 8 else None
+
+    def software(self, frame: bytes) -> tuple[str, str]:
+        raise NotImplementedError
 
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         return bytes(answer).upper()

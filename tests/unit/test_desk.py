@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ TAKEN = 11 << 16
 
 
 class TakingWire(ShoutingWire):
-    treatments: ClassVar = {**ShoutingWire.treatments, TAKEN: Treatment.TAKEN}
+    treatments: Mapping[int, Treatment] = {**ShoutingWire.treatments, TAKEN: Treatment.TAKEN}
 
 
 class Desk:
@@ -109,7 +109,8 @@ def test_what_is_forwarded_goes_out_between_its_neighbours() -> None:
 
 
 def test_our_own_requests_go_out_in_order_and_their_answers_stay_here() -> None:
-    desk, heard = Desk(), []
+    desk = Desk()
+    heard: list[Any] = []
     talk = talk_with(desk)
     desk.at_once = lambda frame: talk.ask(own(77), heard.append)
     sent = bytes(talk.from_client(request(OPAQUE, 1) + request(TAKEN, 2)))
@@ -177,7 +178,8 @@ def test_no_request_of_ours_comes_between_the_steps_of_an_authentication() -> No
 
 
 def test_when_the_broker_has_gone_everybody_who_waits_is_told() -> None:
-    desk, heard = Desk(), []
+    desk = Desk()
+    heard: list[Any] = []
     talk = talk_with(desk)
     talk.from_client(request(TAKEN, 1))
     talk.ask(own(77), heard.append)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from kafka_protocol import encode_response
 from kafka_protocol import messages as m
 from proxy.addresses import Directory
-from proxy.conversation import LENGTH, Conversation
+from proxy.answers import LENGTH
+from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.groups import native
 from proxy.groups.clock import Clock
@@ -45,7 +46,7 @@ class Lingering:
 
 def lingering() -> tuple[Lingering, Line]:
     connection = Lingering()
-    line = connection.line = Line(connection, Host())
+    line = connection.line = Line(connection, Host())  # type: ignore[arg-type]
     line.members.add(MEMBER)
     return connection, line
 

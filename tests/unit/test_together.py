@@ -58,7 +58,7 @@ class Host:
             for name in names
         }
         self.lost: list[str] = []
-        self.together = Together(self.clock, Pacing(), self)
+        self.together = Together(self.clock, Pacing(), self)  # type: ignore[arg-type]
 
     def feed(self, key: tuple[str, str], event: ev.AnyEvent) -> None:
         if isinstance(event, ev.SeenElsewhere):

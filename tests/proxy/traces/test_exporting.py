@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -85,7 +86,7 @@ def test_the_file_says_what_the_wire_says(tmp_path: Path) -> None:
 def test_a_value_is_written_by_its_type_whatever_was_written_before_it() -> None:
     """What has been written once is not written anew; and 1 equals True, and 1.0."""
     fifty = tuple(f"apples:{number}" for number in range(50))
-    values = [True, 1, 1.0, "1", False, 0, 0.5, "", '"\n\u00e9', (), ("a",), fifty, True]
+    values: list[Any] = [True, 1, 1.0, "1", False, 0, 0.5, "", '"\n\u00e9', (), ("a",), fifty, True]
     spans = [ReadableSpan("x", CONTEXT, attributes={"same": value}, start_time=1, end_time=2) for value in values]
     assert parsed(request_line(spans).decode()) == encode_spans(spans)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
@@ -161,7 +162,7 @@ def test_an_epoch_that_moves_in_silence_is_a_trace_of_its_own() -> None:
 
 
 def moved(
-    member: str, at_ns: int, before: tuple[Phase, Standing], after: tuple[Phase, Standing], **more: int
+    member: str, at_ns: int, before: tuple[Phase, Standing], after: tuple[Phase, Standing], **more: Any
 ) -> Changed:
     return changed(
         at_ns,

@@ -39,7 +39,7 @@ def test_spans_are_counted_by_exporter_and_outcome(tmp_path: Path) -> None:
 def test_an_observation_that_makes_no_sense_is_counted_and_hurts_nobody(tmp_path: Path) -> None:
     exporting = Exporting(Settings(file=str(tmp_path / "traces.json")), "proxy-1", "1.2.3")
     traces = Traces(exporting.tracer)
-    traces.observe(Changed(at_ns=1, transition=None, names={}, client=CLIENT))
+    traces.observe(Changed(at_ns=1, transition=None, names={}, client=CLIENT))  # type: ignore[arg-type]
     exporting.close()
     registry = CollectorRegistry()
     registry.register(TraceMetrics(traces, exporting.exports))

@@ -43,15 +43,19 @@ class Progress:
         self._thread.join()
 
     def __call__(self, said: str) -> None:
-        self._doing = said
         self._print(said)
+        self._doing = said
 
     def _watch(self) -> None:
         said: object = None
         while not self._over.wait(self._every_s):
-            now = (self._doing, self._how_far())
+            doing = self._doing
+            if not doing:
+                # Nothing has begun.
+                continue
+            now = (doing, self._how_far())
             if now[1].total and now != said:
-                self._print(f"{self._doing}: {now[1].done} of {now[1].total} tasks")
+                self._print(f"{doing}: {now[1].done} of {now[1].total} tasks")
             said = now
 
     def _print(self, line: str) -> None:

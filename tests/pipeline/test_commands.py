@@ -186,6 +186,8 @@ def test_a_thing_that_lasts_says_how_far_it_is_and_only_when_it_has_come_further
         return steps.pop(0) if steps else Tasks()
 
     with Progress(how_far, to, every_s=0.001) as say:
+        # Before anything has begun there is nothing to tell of.
+        time.sleep(0.05)
         say("transitions")
         assert over.wait(20)
     said = [line.partition(" s  ")[2] for line in to.getvalue().splitlines()]

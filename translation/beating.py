@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import AnswerHeartbeat
-from translation.events import HandOverPlanned, HeartbeatRequested, HoldInterrupted
+from translation.events import HeartbeatRequested, HoldInterrupted
 from translation.heartbeats import hurry
-from translation.member import HeldHeartbeat, Member
+from translation.member import HeldHeartbeat, Member, Rejoin
 from translation.states import Phase
 from translation.turn import Turn
 from translation.waiting import answer_held
@@ -138,7 +138,7 @@ def _answer_without_news(turn: Turn) -> None:
         answer_held(turn, e.NONE)
 
 
-def _lateness_ms(member: Member, plan: HandOverPlanned) -> int:
+def _lateness_ms(member: Member, plan: Rejoin) -> int:
     """From then to the client's next beat. A receiver whose beat is missed by that waits for another interval."""
     late_ms = member.beats_at - plan.at
     is_missed = plan.beat_at is not None and member.beats_at > plan.beat_at

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from translation.actions import DescribeGroup
 from translation.beating import ask_to_rejoin, release_held
-from translation.events import HandOverPlanned
 from translation.farewell import give_up
 from translation.heartbeats import send_when_due
 from translation.joining import answer_ripe_join
-from translation.member import Member
+from translation.member import Member, Rejoin
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
@@ -53,7 +52,7 @@ def _plan(turn: Turn, member: Member) -> None:
         return
     if member.rejoin is None or (member.losses and not turn.before.losses):
         wait_ms = member.rules.plan_ms if member.losses else member.rules.company_ms
-        turn.becomes(rejoin=HandOverPlanned(at=turn.now + wait_ms))
+        turn.becomes(rejoin=Rejoin(turn.now + wait_ms))
         if wait_ms:
             # It says when to give up, and whether there is anything more to take.
             turn.order(DescribeGroup())

@@ -16,7 +16,7 @@ from translation.events import (
 from translation.farewell import hear_of_oneself
 from translation.heartbeat import STATIC_LEAVE_EPOCH
 from translation.heartbeats import hurry
-from translation.member import Unseat
+from translation.member import Rejoin, Unseat
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
@@ -56,7 +56,7 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
     is_last = event.group_epoch == event.assignment_epoch
     turn.becomes(settled=has_target and (is_last or member.is_idle), blind=False)
     if turn.member.settled and member.rejoin and not member.losses:
-        turn.becomes(rejoin=HandOverPlanned(at=turn.now))
+        turn.becomes(rejoin=Rejoin(turn.now))
     _await_rest(turn, event)
     hear_of_oneself(turn, event)
 
@@ -102,4 +102,4 @@ def hand_over_planned(turn: Turn, event: HandOverPlanned) -> None:
     member = turn.member
     if member.phase is Phase.STABLE and member.losses and member.rejoin:
         latest = member.changed_at + int(member.contract.rebalance_timeout_ms * member.rules.plan_part)
-        turn.becomes(rejoin=event if event.at <= latest else HandOverPlanned(at=latest))
+        turn.becomes(rejoin=Rejoin(event.at, event.beat_at) if event.at <= latest else Rejoin(latest))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import msgspec
 
-from translation.events import HandOverPlanned, JournalEntry
+from translation.events import JournalEntry
 from translation.heartbeat import GroupHeartbeat, TopicPartition
 from translation.rules import Rules
 from translation.states import Phase, Standing
@@ -40,6 +40,13 @@ class ParkedJoin(msgspec.Struct, frozen=True):
     knows_id: bool  # the client has heard its member id before
     rest_at: int = 0  # more will have been given up by then, and is worth waiting for
     rest_from: int = 0  # and nothing more can come before then
+
+
+class Rejoin(msgspec.Struct, frozen=True):
+    """When, and for which beat of the receiver of what it gives, if for one."""
+
+    at: int
+    beat_at: int | None = None
 
 
 class HeldHeartbeat(msgspec.Struct, frozen=True):
@@ -131,7 +138,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     heartbeat_at: int | None = None
     beat_part: float | None = None  # of each quiet interval: its turn among the members here
     describe_at: int | None = None
-    rejoin: HandOverPlanned | None = None  # the client is to be asked to
+    rejoin: Rejoin | None = None  # the client is to be asked to
     rebalance_by: int | None = None
     farewell_at: int | None = None
     unclaimed_since: int | None = None  # descriptions say that nobody else beats for this member

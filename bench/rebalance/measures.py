@@ -18,7 +18,7 @@ LATE_MS = 1_000
 OVERLAP_TOLERANCE_MS = 5
 
 
-class Told(Witness, Protocol):
+class Subscriber(Witness, Protocol):
     """What of a Client is looked at."""
 
     subscribed_at_ms: float | None
@@ -45,7 +45,11 @@ class Figures(msgspec.Struct):
 
 
 def figures(
-    everybody: Sequence[Told], stay: Sequence[Told], newcomer: Told | None, window: tuple[float, float], sent: int
+    everybody: Sequence[Subscriber],
+    stay: Sequence[Subscriber],
+    newcomer: Subscriber | None,
+    window: tuple[float, float],
+    sent: int,
 ) -> Figures:
     since_ms, until_ms = window
     revoked = [event for client in stay for event in _during(client, "revoked", window) if event["partitions"]]
@@ -66,7 +70,7 @@ def figures(
     )
 
 
-def _during(client: Told, kind: str, window: tuple[float, float]) -> Iterable[dict[str, Any]]:
+def _during(client: Subscriber, kind: str, window: tuple[float, float]) -> Iterable[dict[str, Any]]:
     """Not what it lets go of by leaving: that is told after `close`, by `closed`."""
     end = min(window[1], _closed_ms(client) - 1_000)
     for event in client.events:
@@ -74,23 +78,23 @@ def _during(client: Told, kind: str, window: tuple[float, float]) -> Iterable[di
             yield event
 
 
-def _closed_ms(client: Told) -> float:
+def _closed_ms(client: Subscriber) -> float:
     return next((event["at_ms"] for event in client.events if event["event"] == "closed"), float("inf"))
 
 
-def requests_per_member_s(everybody: Sequence[Told], early: Reading, late: Reading) -> float:
+def requests_per_member_s(everybody: Sequence[Subscriber], early: Reading, late: Reading) -> float:
     """By all the time that members were there, for windows and groups differ."""
     asked = sum(between(early, late).values())
     return asked * 1000 / sum(_there_ms(client, (early.at_ms, late.at_ms)) for client in everybody)
 
 
-def _there_ms(client: Told, window: tuple[float, float]) -> float:
+def _there_ms(client: Subscriber, window: tuple[float, float]) -> float:
     assert client.subscribed_at_ms is not None
     end = min(window[1], _closed_ms(client), client.killed_at_ms or float("inf"))
     return max(0.0, end - max(window[0], client.subscribed_at_ms))
 
 
-def _latencies(everybody: Sequence[Told], window: tuple[float, float]) -> Iterable[float]:
+def _latencies(everybody: Sequence[Subscriber], window: tuple[float, float]) -> Iterable[float]:
     """From being produced to being read, of what was produced in the window; the first reading counts."""
     read: dict[str, float] = {}
     for client in everybody:
@@ -104,7 +108,7 @@ def _latencies(everybody: Sequence[Told], window: tuple[float, float]) -> Iterab
             yield at_ms - produced_ms
 
 
-def idle_ms(everybody: Sequence[Told], window: tuple[float, float]) -> float:
+def idle_ms(everybody: Sequence[Subscriber], window: tuple[float, float]) -> float:
     """For each partition, the time in the window that no span of anybody covers."""
     by_partition: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for client in everybody:
@@ -120,7 +124,7 @@ def idle_ms(everybody: Sequence[Told], window: tuple[float, float]) -> float:
     return idle
 
 
-def _first_record_s(client: Told) -> float:
+def _first_record_s(client: Subscriber) -> float:
     assert client.subscribed_at_ms is not None
     first: float = next(event["at_ms"] for event in client.events if event["event"] == "records")
     return (first - client.subscribed_at_ms) / 1000

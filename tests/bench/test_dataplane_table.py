@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bench.dataplane.peers import SMALLEST
 from bench.dataplane.run import render
 
-NAMES = ["direct", "haproxy", "kroxylicious", "smallest in Python", "this proxy"]
+NAMES = ["direct", "haproxy", "kroxylicious", SMALLEST, "this proxy"]
 
 
 def last_cell(row: str, *values: float) -> str:

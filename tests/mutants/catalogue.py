@@ -370,8 +370,8 @@ LEARNING = (
     ),
     Mutant(
         "learning.py",
-        "turn.becomes(rejoin=event if event.at <= latest else HandOverPlanned(at=latest))",
-        "turn.becomes(rejoin=event)",
+        "turn.becomes(rejoin=Rejoin(event.at, event.beat_at) if event.at <= latest else Rejoin(latest))",
+        "turn.becomes(rejoin=Rejoin(event.at, event.beat_at))",
         "no hand-over is planned beyond the client's rebalance timeout",
     ),
 )

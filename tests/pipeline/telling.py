@@ -21,10 +21,9 @@ JAVA: dict[str, Any] = {
 }
 
 
-def watched(**topics: int) -> tuple[Story, list[Transition]]:
+def watched(**topics: Any) -> tuple[Story, list[Transition]]:
     """A story, and the transitions that its proxy will have told."""
-    named: dict[str, Any] = {**topics}
-    story, seen = Story(**named), list[Transition]()
+    story, seen = Story(**topics), list[Transition]()
     story.world.proxies["proxy"].on_transition = seen.append
     return story, seen
 

@@ -86,10 +86,10 @@ def described(*members: DescribedMember, epoch: int = 2, behind: int = 0) -> Des
     return Described(group_epoch=epoch, assignment_epoch=epoch - behind, members=members)
 
 
-Heard = tuple[int, AnyGroupFact]
+Timed = tuple[int, AnyGroupFact]
 
 
-def told(facts: Sequence[Heard], group: Group = QUIET) -> tuple[Group, list[GroupOrder]]:
+def told(facts: Sequence[Timed], group: Group = QUIET) -> tuple[Group, list[GroupOrder]]:
     """The orders of the last fact."""
     orders: list[GroupOrder] = []
     for now, fact in facts:
@@ -227,7 +227,7 @@ def test_a_description_that_does_not_come_is_asked_for_again() -> None:
 
 
 def test_a_description_that_was_lost_is_asked_for_again_soon_while_somebody_wants_it() -> None:
-    wanted: list[Heard] = [(100, DescriptionWanted(member_id="m")), (150, DescriptionFailed(for_good=False))]
+    wanted: list[Timed] = [(100, DescriptionWanted(member_id="m")), (150, DescriptionFailed(for_good=False))]
     group, orders = told(wanted, of_locals("m"))
     assert (orders, group.wake_at) == ([], 350)
     assert told([(350, TimePassed())], group)[1] == [Describe()]
@@ -235,7 +235,7 @@ def test_a_description_that_was_lost_is_asked_for_again_soon_while_somebody_want
 
 
 def test_a_group_that_cannot_be_described_is_said_so_to_who_wanted_it() -> None:
-    wanted: list[Heard] = [(100, DescriptionWanted(member_id="m")), (150, DescriptionFailed(for_good=True))]
+    wanted: list[Timed] = [(100, DescriptionWanted(member_id="m")), (150, DescriptionFailed(for_good=True))]
     group, orders = told(wanted, of_locals("m", "n"))
     assert orders == [Tell("m", TargetUnknown())]
     assert group.wake_at is None
@@ -374,7 +374,7 @@ def test_and_at_once_when_partitions_lie_idle_that_a_member_here_could_take() ->
 def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> None:
     at_three = described(member("x", 3, (), ()), epoch=3)
     at_four = described(member("x", 4, (), ()), epoch=4)
-    seen: list[Heard] = [(100, described()), (300, at_three), (500, at_three)]
+    seen: list[Timed] = [(100, described()), (300, at_three), (500, at_three)]
     group, _ = told(seen)
     assert group.members["x"] == Known(epoch=3, beat_at=100, beat_within_ms=200)
     group, _ = told([(700, at_four)], group)

@@ -25,7 +25,8 @@ from tests.translation.test_losing import CAUTIOUS, adopted
 from translation import Member
 from translation import errors as e
 from translation.actions import AnswerHeartbeat, SendCommit
-from translation.events import BeatWanted, CommitAnswered, CoordinatorLost, HandOverPlanned, LullWanted, MotionSeen
+from translation.events import BeatWanted, CommitAnswered, CoordinatorLost, LullWanted, MotionSeen
+from translation.member import Rejoin
 
 # --- silence -------------------------------------------------------------------------------------------------------
 
@@ -61,8 +62,9 @@ def test_what_a_client_holds_is_said_when_it_speaks_and_not_before() -> None:
 
 def test_nothing_is_let_go_of_in_the_name_of_a_silent_client() -> None:
     """Another proxy may have told it what we never did."""
-    plan = HandOverPlanned(at=NOW + 90_000)
-    silent = rhythmic(heartbeat_at=NOW + 15_000, lost=True, assigned=frozenset(tps(0, 1, 2)), rejoin=plan)
+    silent = rhythmic(
+        heartbeat_at=NOW + 15_000, lost=True, assigned=frozenset(tps(0, 1, 2)), rejoin=Rejoin(NOW + 90_000)
+    )
     play = Playbook(silent, NOW)
     play >> wait(15_000) << beat(2)
     play >> granted(2, [0, 1]) << Is("stable/acknowledging E2 g2")

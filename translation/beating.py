@@ -53,13 +53,12 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
 
 
 def _is_at_once(member: Member, now: int) -> bool:
-    """No timer beats the moment a held beat is answered: this one was waiting, and so may be other requests. Holding it too
-    would let them wait for hold after hold (sarama, with one request in flight)."""
-    return (
-        member.held_ms > 0
-        and member.beat_seen_at is not None
-        and now <= member.beat_seen_at + member.held_ms + AT_ONCE_MS
-    )
+    """No timer beats the moment something is answered. Right after a held beat this one was waiting, and so may be other
+    requests: holding it too would let them wait for hold after hold. Right after the SyncGroup it goes before the request
+    for the offsets, which may have to wait for it. (Both: sarama, with one request in flight.)"""
+    if member.beat_seen_at is None:
+        return now <= member.told_at + AT_ONCE_MS
+    return member.held_ms > 0 and now <= member.beat_seen_at + member.held_ms + AT_ONCE_MS
 
 
 def _hold(turn: Turn, beat: HeartbeatRequested, hold_ms: int) -> None:

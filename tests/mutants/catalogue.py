@@ -511,6 +511,12 @@ GROUP = (
     ),
     Mutant(
         "beating.py",
+        "return now <= member.told_at + AT_ONCE_MS",
+        "return False",
+        "a client that begins with a Heartbeat has its offsets at once",
+    ),
+    Mutant(
+        "beating.py",
         "turn.becomes(held_ms=0, heard_at=heard_at)",
         "turn.becomes(held_ms=0)",
         "the session of a client that is gone counts from its last beat",

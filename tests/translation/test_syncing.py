@@ -195,6 +195,18 @@ def test_a_beat_that_was_waiting_for_the_answer_to_another_is_not_held_and_lets_
     assert play >> beats(6) << Is("stable/stable E2 g2")
 
 
+@pytest.mark.parametrize(("ago_ms", "answers"), [(25, [AnswerHeartbeat(5)]), (26, [])])
+def test_a_beat_right_after_the_sync_group_is_not_held_for_the_request_for_offsets_may_wait_behind_it(
+    ago_ms: int, answers: list[AnswerHeartbeat]
+) -> None:
+    play = rhythmic()
+    play.member = msgspec.structs.replace(play.member, told_at=NOW - ago_ms)
+    play >> beats(5)
+    for answer in answers:
+        play << answer
+    assert play
+
+
 def test_one_that_was_late_once_is_still_held() -> None:
     play = after(rhythmic(), beats(5), wait(2_400), wait(3_000), beats(6), wait(2_400), wait(600), beats(7))
     assert play.member.held

@@ -61,6 +61,15 @@ def test_whatever_comes_behind_a_held_heartbeat_on_its_socket_does_not_wait() ->
     assert beat[0].error_code == Error.NONE
 
 
+def test_a_client_that_begins_with_a_heartbeat_has_its_offsets_at_once() -> None:
+    """With one request in flight sarama asks for them when that is answered."""
+    story = Story(foo=4)
+    member = ByHand(story, "member").enters()
+    began = story.world.now
+    assert member.beats() is Error.NONE
+    assert story.world.now - began < 100
+
+
 def test_a_commit_on_another_socket_leaves_the_held_heartbeat_alone() -> None:
     story = Story(foo=4)
     member = with_a_rhythm(story)

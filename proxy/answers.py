@@ -84,6 +84,7 @@ class Answers:
         "due",
         "expected",
         "hearing",
+        "idle",
         "left",
         "tokens",
     )
@@ -98,6 +99,8 @@ class Answers:
         # Of the opaque answer under way: how many of its bytes have yet to come. Whoever moves some of them by another
         # way than through here takes them off.
         self.left = 0
+        # Nothing is under way, and nothing made here waits to leave: the next answer is looked at by itself.
+        self.idle = False
         # Bare tokens are exchanged: nothing is expected, and what the broker sends passes.
         self.tokens = False
         # Somebody hears an answer just now: what they send or answer leaves right behind.
@@ -115,6 +118,7 @@ class Answers:
 
     def make(self, frame: bytes) -> None:
         """An answer made here, with its length, to what the client asked last."""
+        self.idle = False
         if self._owes_before():
             self.expected.append(Local(frame))
             self._locals_waiting += 1
@@ -147,6 +151,17 @@ class Answers:
         return local.frame
 
     # ------------------------------------------------------------------------------------------- from the broker
+
+    def passes(self, data: Bytes, end: int) -> bool:
+        """While idle: is what has come (`data` up to `end`) one opaque answer? Then it leaves as it came."""
+        size, expected = end - 4, self.expected
+        if size < SMALLEST_ANSWER or not expected:
+            return False
+        its_size, correlation_id = ANSWER_HEADER.unpack_from(data)
+        if its_size != size or correlation_id != expected[0]:
+            return False
+        expected.popleft()
+        return True
 
     def from_broker(self, data: Bytes) -> Bytes:
         """What leaves for the client now that this arrived. Opaque answers with nothing between pass uncopied."""
@@ -192,6 +207,7 @@ class Answers:
             self.left, end = 0, at
         else:
             self.left = at - end
+        self.idle = not (self.left or self._tail or self.due or self._locals_waiting)
         if passed:
             passed.append(data[start:end])
             return b"".join(passed)

@@ -79,14 +79,7 @@ class Connections:
         return len(self._open)
 
     def converse(self, connection: Connection) -> Conversation:
-        limits = self.limits
-        return Conversation(
-            self._wire,
-            self.counts,
-            limits.max_request_bytes,
-            limits.max_rewritten_bytes,
-            lambda: self._open_desk(connection),
-        )
+        return Conversation(self._wire, self.counts, self.limits, lambda: self._open_desk(connection))
 
     @property
     def full(self) -> bool:

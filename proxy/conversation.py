@@ -10,7 +10,8 @@ which has one request of a connection in hand at a time. The desk's own requests
 go out in between (`ask`), but never within an authentication.
 
 Nearly all requests are opaque both ways, and for them the work is one look at twelve bytes of header. A chunk that
-holds only opaque frames is returned as it came, uncopied.
+holds only opaque frames is returned as it came, uncopied. And where nothing else is under way (`idle`), what arrives is
+mostly one of them, whole: that is asked first (`passes`, and so with answers).
 
 SaslHandshake v0 is the exception to "frames have headers": what follows it are bare tokens, until a frame begins with
 an API and version that we know. No token does: a SCRAM token starts with letters, a GSSAPI one with 0x60 or 0x05, a
@@ -28,6 +29,7 @@ from typing import Protocol
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Rewriter, Rewritten
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
+from proxy.settings import Limits
 
 # Length, api key and version as one number, correlation id.
 REQUEST_HEADER = Struct(">iIi")
@@ -93,6 +95,7 @@ class Conversation:
         "_count",
         "_deferred",
         "_looking",
+        "_max_pipelined",
         "_max_request_bytes",
         "_max_taken_bytes",
         "_open_desk",
@@ -104,6 +107,7 @@ class Conversation:
         "desk",
         "expected",
         "from_broker",
+        "idle",
         "in_hand",
         "outbox",
         "owed",
@@ -116,17 +120,17 @@ class Conversation:
         self,
         wire: Wire,
         counts: Counts,
-        max_request_bytes: int,
-        max_rewritten_bytes: int,
+        limits: Limits,
         open_desk: Callable[[], Desk] | None = None,
     ) -> None:
         self._wire = wire
         self._open_desk = open_desk
         self._treatments = wire.treatments
         self._count = counts.requests_by_version
-        self._max_request_bytes = max_request_bytes
-        self._max_taken_bytes = max_rewritten_bytes
-        self.owed = Answers(wire, counts, max_rewritten_bytes)
+        self._max_pipelined = limits.max_pipelined_requests
+        self._max_request_bytes = limits.max_request_bytes
+        self._max_taken_bytes = limits.max_rewritten_bytes
+        self.owed = Answers(wire, counts, limits.max_rewritten_bytes)
         self.from_broker = self.owed.from_broker
         self.expected = self.owed.expected
         # Of the opaque request under way: how many of its bytes have yet to come. Whoever moves some of them by another
@@ -135,6 +139,8 @@ class Conversation:
         # The beginning of a request that can't be judged yet, and how long it must grow.
         self._tail = bytearray()
         self._wanted = 0
+        # Nothing is under way, and nobody here has ever had anything to say: the next request is looked at by itself.
+        self.idle = False
         self.requests = 0
         # Name and version of the client's software, where it said so.
         self.software = ("", "")
@@ -171,16 +177,32 @@ class Conversation:
         """Nothing is owed to anybody: the connection may end here without loss."""
         return self.owed.quiet and not (self.request_under_way or self.in_hand or self.outbox)
 
-    def full(self, max_pipelined: int) -> bool:
+    @property
+    def full(self) -> bool:
         """The client has asked enough for now."""
-        return len(self.expected) >= max_pipelined or (self.in_hand and len(self._tail) >= LARGEST_BACKLOG)
+        return len(self.expected) >= self._max_pipelined or (self.in_hand and len(self._tail) >= LARGEST_BACKLOG)
 
     # ------------------------------------------------------------------------------------------- client to broker
+
+    def passes(self, data: Bytes, end: int) -> bool:
+        """While idle: is what has come (`data` up to `end`) one opaque request? Then it is noted, and sent on as it came."""
+        size = end - 4
+        if not SMALLEST_REQUEST <= size <= self._max_request_bytes or len(self.expected) + 1 >= self._max_pipelined:
+            return False
+        its_size, api, correlation_id = REQUEST_HEADER.unpack_from(data)
+        if its_size != size or self._treatments.get(api) is not OPAQUE:
+            return False
+        self.expected.append(correlation_id)
+        self.authenticated = True
+        self.requests += 1
+        self._count[api] += 1
+        return True
 
     def from_client(self, data: Bytes) -> Bytes:
         if self.desk is None:
             onward = self._from_client(data)
             self._looking = False
+            self.idle = self.desk is None and not (self.request_left or self._tail or self.owed.tokens)
             return onward
         self._looking = True
         if self.in_hand:

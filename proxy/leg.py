@@ -24,8 +24,8 @@ LEAST_TO_SPLICE = 64 * 1024
 # Waking for less costs a tenth more CPU when consuming; waiting for more holds back the end of a frame on slow networks.
 WORTH_WAKING_BYTES = 128 * 1024
 
-_buffer = bytearray(BUFFER_BYTES)
-_view = memoryview(_buffer)
+BUFFER = bytearray(BUFFER_BYTES)
+VIEW = memoryview(BUFFER)
 
 
 class Leg:
@@ -73,15 +73,18 @@ class Leg:
     def receive(self) -> memoryview | None:
         """What arrived, in the shared buffer: good until the next read. Empty at the end, None when there was nothing."""
         try:
-            size = self.sock.recv_into(_buffer, self._reads)
-        except BlockingIOError:
-            return None
+            size = self.sock.recv_into(BUFFER, self._reads)
         except OSError as failure:
-            raise Disconnect(self.lost, str(failure)) from failure
+            self.not_received(failure)
+            return None
         self._reads = BUFFER_BYTES
         if self._wakes_at > 1:
             self._wake_at(1)
-        return _view[:size]
+        return VIEW[:size]
+
+    def not_received(self, failure: OSError) -> None:
+        if not isinstance(failure, BlockingIOError):
+            raise Disconnect(self.lost, str(failure)) from failure
 
     def send(self, data: Bytes, more: bool = False) -> None:
         """`more` of the same frame is to come: nobody needs to be woken for its beginning."""
@@ -90,13 +93,21 @@ class Leg:
             return
         try:
             sent = self.sock.send(data, MSG_MORE if more else 0)
-        except BlockingIOError:
-            sent = 0
         except OSError as failure:
-            raise Disconnect(self.lost, str(failure)) from failure
+            sent = self.not_sent(failure)
         if sent < len(data):
-            self._unsent += memoryview(data)[sent:]
-            self.stuck = True
+            self.keep(memoryview(data)[sent:])
+
+    def not_sent(self, failure: OSError) -> int:
+        """How much was."""
+        if not isinstance(failure, BlockingIOError):
+            raise Disconnect(self.lost, str(failure)) from failure
+        return 0
+
+    def keep(self, rest: memoryview) -> None:
+        """What it has not taken yet."""
+        self._unsent += rest
+        self.stuck = True
 
     def send_rest(self) -> None:
         if self._pipe is not None:

@@ -123,9 +123,8 @@ class TlsLink:
             self.close(Cause.OUR_MISTAKE, traceback.format_exc())
 
     async def _client_to_broker(self, broker: trio.abc.Stream) -> None:
-        limits = self._connections.limits
         while True:
-            while self.conversation.full(limits.max_pipelined_requests):
+            while self.conversation.full:
                 self._answered = trio.Event()
                 await self._answered.wait()
             arrived = await self._from_client()

@@ -13,6 +13,7 @@ from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.conversation import Conversation, Treatment
 from proxy.counts import Counts
+from proxy.settings import Limits
 
 OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16, 36 << 16)
 
@@ -46,7 +47,7 @@ class ShoutingWire:
 
 
 def conversation() -> Conversation:
-    return Conversation(ShoutingWire(), Counts(), max_request_bytes=1_000, max_rewritten_bytes=1_000)
+    return Conversation(ShoutingWire(), Counts(), Limits(max_request_bytes=1_000, max_rewritten_bytes=1_000))
 
 
 def request(api: int, correlation_id: int, body: bytes = b"") -> bytes:
@@ -59,6 +60,101 @@ def answer(correlation_id: int, body: bytes = b"") -> bytes:
 
 def token(text: bytes) -> bytes:
     return pack(">i", len(text)) + text
+
+
+def asks(talk: Conversation, data: Bytes) -> Bytes:
+    """As a link does: while nothing else is under way, whether it is the usual case comes first."""
+    return data if talk.idle and talk.passes(data, len(data)) else talk.from_client(data)
+
+
+def tells(talk: Conversation, data: Bytes) -> Bytes:
+    return data if talk.owed.idle and talk.owed.passes(data, len(data)) else talk.from_broker(data)
+
+
+def after_one_exchange() -> Conversation:
+    talk = conversation()
+    talk.from_client(request(OPAQUE, 1))
+    talk.from_broker(answer(1))
+    assert talk.idle
+    assert talk.owed.idle
+    return talk
+
+
+def test_after_the_first_an_opaque_request_and_its_answer_are_looked_at_by_themselves() -> None:
+    talk = after_one_exchange()
+    asked, told = request(OPAQUE, 2, b"anything"), answer(2, b"something")
+    # A buffer holds what came before behind it.
+    assert talk.passes(asked + b"rest", len(asked))
+    assert list(talk.expected) == [2]
+    assert talk.requests == 2
+    assert talk.owed.passes(told + b"rest", len(told))
+    assert talk.quiet
+
+
+@pytest.mark.parametrize(
+    "arrived",
+    [
+        b"",
+        request(OPAQUE, 2)[:-1],
+        request(OPAQUE, 2, b"a body")[:-1],
+        request(OPAQUE, 2) + request(OPAQUE, 3),
+        request(REWRITTEN, 2),
+        request(PRODUCE, 2, b"\1"),
+        request(HERE, 2),
+        request(PROOF, 2),
+        request(OPAQUE, 2, bytes(1_000)),
+        pack(">iIi", 7, OPAQUE, 2)[:11],
+    ],
+)
+def test_any_other_request_is_not_the_usual_case(arrived: bytes) -> None:
+    talk = after_one_exchange()
+    behind = request(OPAQUE, 9, b"what the buffer held before")
+    assert not talk.passes(arrived + behind[len(arrived) :], len(arrived))
+    assert talk.quiet
+    assert talk.requests == 1
+
+
+@pytest.mark.parametrize("arrived", [b"", answer(2)[:7], answer(2, b"a body")[:-1], answer(2) + answer(3), answer(3)])
+def test_any_other_answer_is_not_the_usual_case(arrived: bytes) -> None:
+    talk = after_one_exchange()
+    assert talk.passes(request(OPAQUE, 2), 12)
+    behind = answer(2, b"what the buffer held before")
+    assert not talk.owed.passes(arrived + behind[len(arrived) :], len(arrived))
+    assert list(talk.expected) == [2]
+
+
+def test_an_answer_that_is_to_be_rewritten_is_not_the_usual_case() -> None:
+    talk = after_one_exchange()
+    asks(talk, request(REWRITTEN, 2))
+    assert bytes(tells(talk, answer(2, b"abc"))) == answer(2, b"ABC")
+
+
+def test_the_usual_case_never_makes_a_client_ask_more_than_it_may() -> None:
+    limits = Limits(max_pipelined_requests=3)
+    talk = Conversation(ShoutingWire(), Counts(), limits)
+    asks(talk, request(OPAQUE, 1))
+    assert talk.passes(request(OPAQUE, 2), 12)
+    assert not talk.passes(request(OPAQUE, 3), 12)
+    asks(talk, request(OPAQUE, 3))
+    assert talk.full
+
+
+def test_while_something_is_under_way_nothing_is_looked_at_by_itself() -> None:
+    talk = after_one_exchange()
+    asks(talk, request(OPAQUE, 2, b"in two pieces")[:14])
+    assert not talk.idle
+    talk = after_one_exchange()
+    asks(talk, request(HANDSHAKE, 2))
+    assert not talk.idle
+    talk = after_one_exchange()
+    asks(talk, request(OPAQUE, 2))
+    tells(talk, answer(2, b"in two pieces")[:10])
+    assert not talk.owed.idle
+    asks(talk, request(HERE, 3))
+    tells(talk, answer(2, b"in two pieces")[10:])
+    assert talk.owed.idle
+    asks(talk, request(HERE, 4))
+    assert not talk.owed.idle
 
 
 def test_an_opaque_request_and_its_answer_pass_uncopied() -> None:
@@ -181,30 +277,32 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     yield data[at:]
 
 
-@given(exchanges, st.lists(st.integers(1, 40), max_size=40), st.lists(st.integers(1, 40), max_size=40))
+@given(exchanges, st.lists(st.integers(1, 40), max_size=40), st.lists(st.integers(1, 40), max_size=40), st.booleans())
 def test_how_the_network_cuts_the_bytes_changes_nothing(
-    exchange: list[tuple[int, bytes]], requests_cut: list[int], answers_cut: list[int]
+    exchange: list[tuple[int, bytes]], requests_cut: list[int], answers_cut: list[int], by_frame: bool
 ) -> None:
     asked = [(api, request(api, number, body)) for number, (api, body) in enumerate(exchange)]
     onward = b"".join(frame for api, frame in asked if api != HERE)
-    replies, expected = b"", b""
+    replies, expected = [], b""
     for number, (api, body) in enumerate(exchange):
         told = answer(number, body)
         silent = api == HERE or (api == PRODUCE and body[0] == 0)
-        replies += b"" if silent else told
+        replies += [] if silent else [told]
         if api == HERE:
             expected += answer(number, b"made here")
         elif not silent:
             expected += told.upper() if api == REWRITTEN and told.upper()[4:8] == told[4:8] else told
 
+    if by_frame:
+        requests_cut, answers_cut = [len(frame) for _, frame in asked], [len(told) for told in replies]
     talk = conversation()
     forwarded, received = b"", b""
     for piece in pieces(b"".join(frame for _, frame in asked), requests_cut):
-        forwarded += bytes(talk.from_client(piece)) if piece else b""
+        forwarded += bytes(asks(talk, piece)) if piece else b""
         received += b"".join(talk.owed.due)
         talk.owed.due.clear()
-    for piece in pieces(replies, answers_cut):
-        received += bytes(talk.from_broker(piece)) if piece else b""
+    for piece in pieces(b"".join(replies), answers_cut):
+        received += bytes(tells(talk, piece)) if piece else b""
     assert forwarded == onward
     assert received == expected
     assert talk.quiet

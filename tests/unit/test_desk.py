@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from proxy.answers import LENGTH, Bytes
 from proxy.conversation import Conversation, Treatment
 from proxy.counts import Counts
-from tests.unit.test_conversation import OPAQUE, PROOF, ShoutingWire, answer, request
+from proxy.settings import Limits
+from tests.unit.test_conversation import OPAQUE, PROOF, ShoutingWire, answer, asks, request, tells
 
 TAKEN = 11 << 16
 
@@ -45,7 +46,9 @@ class Desk:
 
 
 def talk_with(desk: Desk) -> Conversation:
-    return Conversation(TakingWire(), Counts(), 1_000, 1_000, open_desk=lambda: desk)
+    return Conversation(
+        TakingWire(), Counts(), Limits(max_request_bytes=1_000, max_rewritten_bytes=1_000), open_desk=lambda: desk
+    )
 
 
 def body(correlation_id: int, text: bytes = b"") -> bytes:
@@ -200,9 +203,9 @@ def test_a_listener_may_change_the_answer_on_its_way() -> None:
 def test_a_client_that_asks_on_and_on_behind_a_request_in_hand_is_not_read() -> None:
     talk = talk_with(Desk())
     talk.from_client(request(TAKEN, 1))
-    assert not talk.full(1_000)
+    assert not talk.full
     talk.from_client(bytes(256 * 1024))
-    assert talk.full(1_000)
+    assert talk.full
 
 
 @given(
@@ -250,7 +253,7 @@ def test_whatever_is_mixed_and_however_it_is_cut_answers_come_in_order(
                     break
                 answered += answer(int.from_bytes(upstream[8:12], "big"))
                 del upstream[: 4 + size]
-            told.extend(talk.from_broker(bytes(answered)) if answered else b"")
+            told.extend(tells(talk, bytes(answered)) if answered else b"")
             while todo:
                 todo.pop(0)()
             upstream.extend(talk.take_outbox())
@@ -262,7 +265,7 @@ def test_whatever_is_mixed_and_however_it_is_cut_answers_come_in_order(
     at = 0
     for cut in [*cuts, len(stream)]:
         if at < len(stream):
-            move(talk.from_client(stream[at : at + cut]))
+            move(asks(talk, stream[at : at + cut]))
             at += cut
     while talk.waiting() or todo or talk.owed.due or talk.outbox:
         move(b"")

@@ -11,7 +11,7 @@ from proxy.counts import Counts
 from proxy.groups import native
 from proxy.groups.clock import Clock
 from proxy.groups.line import FIRST_CORRELATION_ID, Key, Line
-from proxy.settings import Settings
+from proxy.settings import Limits, Settings
 from proxy.wire import Wire
 
 MEMBER: Key = ("group", "member")
@@ -31,7 +31,7 @@ class Lingering:
 
     def __init__(self) -> None:
         wire = Wire(Directory(Settings(upstream=("kafka:9092",))))
-        self.conversation = Conversation(wire, Counts(), max_request_bytes=1_000, max_rewritten_bytes=1_000)
+        self.conversation = Conversation(wire, Counts(), Limits(max_request_bytes=1_000, max_rewritten_bytes=1_000))
         self.conversation.authenticated = True
         self.line: Line | None = None
         self.ended = False

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from bench.rebalance.requests import Reading, between
 from bench.rebalance.stage import PARTITIONS
 from tests.clients import overlaps, spans
-from tests.clients.ownership import Witness
+from tests.clients.ownership import Span, Witness
 
 LATE_MS = 1_000
 # Two programs' clocks are one, but a callback is told a moment after it ran.
 OVERLAP_TOLERANCE_MS = 5
+NOBODY = "nobody"
 
 
 class Subscriber(Witness, Protocol):
@@ -25,6 +26,15 @@ class Subscriber(Witness, Protocol):
 
     @property
     def records(self) -> list[tuple[str, int, int, str]]: ...
+
+
+class Gap(NamedTuple):
+    """When a partition was nobody's, and whose it was before and after."""
+
+    at_ms: float
+    for_ms: float
+    left_by: str
+    taken_by: str
 
 
 class Figures(msgspec.Struct):
@@ -110,18 +120,37 @@ def _latencies(everybody: Sequence[Subscriber], window: tuple[float, float]) -> 
 
 def idle_ms(everybody: Sequence[Subscriber], window: tuple[float, float]) -> float:
     """For each partition, the time in the window that no span of anybody covers."""
-    by_partition: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    found = gaps(everybody, window)
+    never_owned = PARTITIONS - len({span.partition for client in everybody for span in spans(client)})
+    return sum(gap.for_ms for gap in found) + never_owned * (window[1] - window[0])
+
+
+def gaps(everybody: Sequence[Subscriber], window: tuple[float, float]) -> list[Gap]:
+    by_partition: dict[tuple[str, int], list[Span]] = {}
     for client in everybody:
         for span in spans(client):
-            by_partition.setdefault(span.partition, []).append((span.since_ms, span.until_ms))
-    idle = (PARTITIONS - len(by_partition)) * (window[1] - window[0])
+            by_partition.setdefault(span.partition, []).append(span)
+    found = []
     for owned in by_partition.values():
-        at = window[0]
-        for since, until in sorted(owned):
-            idle += max(0.0, min(since, window[1]) - at)
-            at = max(at, min(until, window[1]))
-        idle += window[1] - at
-    return idle
+        at, last = window[0], NOBODY
+        for span in sorted(owned, key=lambda span: span.since_ms):
+            found.append(Gap(at, min(span.since_ms, window[1]) - at, last, span.owner))
+            if span.until_ms > at:
+                at, last = min(span.until_ms, window[1]), span.owner
+        found.append(Gap(at, window[1] - at, last, NOBODY))
+    return [gap for gap in found if gap.for_ms > 0]
+
+
+def long_gaps(found: Sequence[Gap], since_ms: float) -> list[str]:
+    """The long ones, with how many partitions went the same way together."""
+    ways: dict[tuple[float, str, str], list[float]] = {}
+    for gap in found:
+        if gap.for_ms > LATE_MS:
+            ways.setdefault((round((gap.at_ms - since_ms) / 1000, 1), gap.left_by, gap.taken_by), []).append(gap.for_ms)
+    return [
+        f"{at} s: {len(times)} from {left_by} to {taken_by}, idle for {max(times) / 1000:.1f} s"
+        for (at, left_by, taken_by), times in sorted(ways.items())
+    ]
 
 
 def _first_record_s(client: Subscriber) -> float:

@@ -19,7 +19,7 @@ import msgspec
 import trio
 
 from bench.document import write_section
-from bench.rebalance.measures import Figures, figures, medians, requests_per_member_s
+from bench.rebalance.measures import Figures, figures, gaps, long_gaps, medians, requests_per_member_s
 from bench.rebalance.requests import Counters, Reading, between
 from bench.rebalance.scenarios import SCENARIOS
 from bench.rebalance.stage import STRATEGIES, Layout, Stage
@@ -128,8 +128,11 @@ async def play(
         finally:
             stage.records.end()
         await _all_read(stage)
-        found = figures(stage.everybody, played.stay, played.newcomer, (began.at_ms, ended_ms), stage.records.sent)
+        window = (began.at_ms, ended_ms)
+        found = figures(stage.everybody, played.stay, played.newcomer, window, stage.records.sent)
         print(f"requests: {between(began, ended)}", file=sys.stderr)
+        for gap in long_gaps(gaps(stage.everybody, window), began.at_ms):
+            print(gap, file=sys.stderr)
         if played.granted_s is None:
             found.requests_per_member_s = requests_per_member_s(stage.everybody, began, ended)
         else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
-from bench.rebalance.measures import Figures, figures, idle_ms, medians, requests_per_member_s
+from bench.rebalance.measures import Figures, figures, gaps, idle_ms, long_gaps, medians, requests_per_member_s
 from bench.rebalance.requests import Reading
 from bench.rebalance.stage import PARTITIONS
 from tests.clients.driver import Event
@@ -65,6 +65,15 @@ def test_only_what_is_idle_within_the_window_counts() -> None:
 
 def test_what_nobody_ever_has_is_idle_throughout() -> None:
     assert idle_ms([Member("alice").has(0, *ALL[1:])], WINDOW) == 10_000
+
+
+def test_who_left_what_to_whom_is_told_of_long_gaps() -> None:
+    alice = Member("alice").has(0, *ALL).gives(12_000, 0, 1, 2).gives(19_500, 3).gives(18_000, 4)
+    bob = Member("bob").has(13_500, 0, 1).has(12_400, 2)
+    assert long_gaps(gaps([alice, bob], WINDOW), WINDOW[0]) == [
+        "2.0 s: 2 from alice to bob, idle for 1.5 s",
+        "8.0 s: 1 from alice to nobody, idle for 2.0 s",
+    ]
 
 
 def test_two_owners_at_once_make_up_for_nothing() -> None:

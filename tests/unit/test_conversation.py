@@ -130,13 +130,22 @@ def test_an_answer_that_is_to_be_rewritten_is_not_the_usual_case() -> None:
 
 
 def test_the_usual_case_never_makes_a_client_ask_more_than_it_may() -> None:
-    limits = Limits(max_pipelined_requests=3)
-    talk = Conversation(ShoutingWire(), Counts(), limits)
+    counts = Counts()
+    talk = Conversation(ShoutingWire(), counts, Limits(max_pipelined_requests=3))
     asks(talk, request(OPAQUE, 1))
     assert talk.passes(request(OPAQUE, 2), 12)
     assert not talk.passes(request(OPAQUE, 3), 12)
     asks(talk, request(OPAQUE, 3))
     assert talk.full
+    assert counts.requests_by_version == {OPAQUE: 3}
+
+
+def test_who_goes_on_without_waiting_for_its_verdict_is_through_with_authentication() -> None:
+    talk = after_one_exchange()
+    asks(talk, request(PROOF, 2))
+    assert not talk.authenticated
+    assert talk.passes(request(OPAQUE, 3), 12)
+    assert talk.authenticated
 
 
 def test_while_something_is_under_way_nothing_is_looked_at_by_itself() -> None:

@@ -127,6 +127,9 @@ def test_an_answer_that_is_to_be_rewritten_is_not_the_usual_case() -> None:
     talk = after_one_exchange()
     asks(talk, request(REWRITTEN, 2))
     assert bytes(tells(talk, answer(2, b"abc"))) == answer(2, b"ABC")
+    asks(talk, request(REWRITTEN, 3))
+    tells(talk, answer(3, b"in two pieces")[:10])
+    assert not talk.owed.idle
 
 
 def test_the_usual_case_never_makes_a_client_ask_more_than_it_may() -> None:
@@ -151,6 +154,9 @@ def test_who_goes_on_without_waiting_for_its_verdict_is_through_with_authenticat
 def test_while_something_is_under_way_nothing_is_looked_at_by_itself() -> None:
     talk = after_one_exchange()
     asks(talk, request(OPAQUE, 2, b"in two pieces")[:14])
+    assert not talk.idle
+    talk = after_one_exchange()
+    asks(talk, request(OPAQUE, 2)[:6])
     assert not talk.idle
     talk = after_one_exchange()
     asks(talk, request(HANDSHAKE, 2))

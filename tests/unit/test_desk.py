@@ -200,6 +200,25 @@ def test_a_listener_may_change_the_answer_on_its_way() -> None:
     assert bytes(talk.from_broker(answer(5, b"theirs"))) == answer(5, b"ours")
 
 
+def test_where_there_is_a_desk_nothing_goes_past_it() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(OPAQUE, 1))
+    assert talk.idle
+    desk.at_once = talk.forward
+    talk.from_client(request(TAKEN, 2))
+    assert not talk.idle
+
+
+def test_nor_past_an_answer_that_is_due() -> None:
+    talk = talk_with(Desk())
+    talk.from_client(request(TAKEN, 1))
+    talk.ask(own(77), lambda _: talk.answer(body(1)))
+    talk.from_broker(answer(77))
+    assert talk.owed.due
+    assert not talk.owed.idle
+
+
 def test_a_client_that_asks_on_and_on_behind_a_request_in_hand_is_not_read() -> None:
     talk = talk_with(Desk())
     talk.from_client(request(TAKEN, 1))

@@ -32,10 +32,13 @@ class Connection(Protocol):
     conversation: Conversation
     opened_at: float
     active_at: float
-    # The node of the listener that was dialled, and whether the broker behind was only a guess.
+    # The node of the listener that was dialled.
     node: int | None
-    dialled: Address | None
     watch: Watch
+
+    @property
+    def dialled(self) -> Address | None:
+        """The broker's address, which may have been a guess."""
 
     def close(self, cause: Cause, detail: str = "") -> None: ...
     def drain(self) -> None: ...

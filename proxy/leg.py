@@ -3,7 +3,7 @@
 Reading uses one buffer that all legs share, so a leg owns memory only while it is *stuck*: its socket did not take all
 it was given. Whoever holds the leg then stops reading what would be sent there.
 
-The inside of a large frame is spliced (link.py says which), and the kernel need not wake us for every few kilobytes of
+The inside of a large frame is spliced (link.py), and the kernel need not wake us for every few kilobytes of
 it: only for a piece worth moving, or its end (SO_RCVLOWAT, socket(7)). After one of those the next frame is likely to be
 as large: so only its beginning is read, enough to be judged by, and the rest is there to be spliced.
 """
@@ -16,8 +16,7 @@ from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.pipe import Pipe, Pipes
 
-# As much as producers commonly send at once.
-BUFFER_BYTES = 1024 * 1024
+BUFFER_BYTES = 256 * 1024
 BEGINNING_BYTES = 4 * 1024
 # Below this, copying costs less than the calls that avoid it.
 LEAST_TO_SPLICE = 64 * 1024
@@ -61,14 +60,6 @@ class Leg:
         self._pipe: Pipe | None = None
         self._unsent = bytearray()
         self._pipes = pipes
-
-    def is_local(self) -> bool:
-        """Whoever is at the other end is on this host."""
-        try:
-            return bool(self.sock.getsockname()[0] == self.sock.getpeername()[0])
-        except OSError:
-            # It has gone already, as reading from it will tell.
-            return False
 
     def receive(self) -> memoryview | None:
         """What arrived, in the shared buffer: good until the next read. Empty at the end, None when there was nothing."""

@@ -4,8 +4,7 @@ What is read from one side goes through the conversation and is sent to the othe
 side's socket has not taken all of it (the leg is *stuck*), nothing more is read for it: that is all the backpressure there
 is, and it bounds the memory of a connection to one buffer or pipe each way.
 
-The inside of large frames is spliced: of answers always, of requests where the broker is on another host. One on this host
-pays more for what is spliced to it than copying costs here (`bench.dataplane.run`).
+The inside of large frames is spliced: it never comes into this process (`pipe.py`).
 
 A client that has finished sending (half-closed) still gets its answers: the end is passed on to the broker once all is
 sent, and the broker's own end closes the connection. When a broker ends, what it said is delivered first.
@@ -16,24 +15,22 @@ connections, and the client may be back on another one.
 
 from __future__ import annotations
 
-import errno
-import os
 import traceback
-from collections.abc import Callable
-from socket import IPPROTO_TCP, SHUT_WR, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, socket
+from functools import partial
+from socket import IPPROTO_TCP, SHUT_WR, TCP_NODELAY, socket
 
 import trio
 
 from proxy.addresses import Address
-from proxy.answers import Bytes
+from proxy.answers import Answers, Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.connections import Connections, Watch
+from proxy.conversation import Conversation
+from proxy.dial import Dial
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
 from proxy.names import Target
 
-# More than any frame has.
-NEVER = 1 << 32
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 
@@ -50,7 +47,6 @@ class Link:
     ) -> None:
         self.client = client
         self.node = node
-        self.dialled: Address | None = None
         self.conversation = connections.converse(self)
         # Not the epoll set's time: it stands still while the set waits, and we may come from elsewhere.
         self.opened_at = self.active_at = trio.current_time()
@@ -58,13 +54,10 @@ class Link:
         self._connections = connections
         self._counts = connections.counts
         self._epoll_set = epoll_set
-        self._pipes = epoll_set.pipes
-        self._choices = iter(choices)
-        self._client = Leg(sock, Cause.CLIENT_LOST, self._pipes)
+        self._dial = Dial(epoll_set, connections.counts, choices)
+        self._client = Leg(sock, Cause.CLIENT_LOST, epoll_set.pipes)
+        # None until it is connected.
         self._broker: Leg | None = None
-        self._connected = False
-        # How much must be left of a request for it to be spliced; known once connected.
-        self._splices_from = NEVER
         self._draining = False
         self._throttled = False
         self._closed = False
@@ -72,110 +65,65 @@ class Link:
         sock.setblocking(False)
         sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         connections.opened(self)
-        epoll_set.watch(sock, 0, self._client_ready)
-        self._guarded(self._dial, 0)
+        try:
+            self._dial.begin(self._dialled)
+        except Exception as failure:
+            self._fail(failure)
 
     def __repr__(self) -> str:
-        state = "closed" if self._closed else "connected" if self._connected else "dialling"
+        state = "closed" if self._closed else "connected" if self._broker else "dialling"
         return f"<Link {self.client} to {self.dialled} {state} {self.conversation!r}>"
 
-    # ---------------------------------------------------------------------------------------------------- dialling
-
-    def _dial(self, _events: int, last: str = "no address to dial") -> None:
-        for address, (family, target) in self._choices:
-            try:
-                sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
-            except OSError as exhausted:
-                raise Disconnect(Cause.BROKER_UNREACHABLE, str(exhausted)) from exhausted
-            sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
-            self.dialled = address
-            failure = sock.connect_ex(target)
-            if failure in (0, errno.EINPROGRESS):
-                self._broker = Leg(sock, Cause.BROKER_LOST, self._pipes)
-                self._broker.watched = WRITABLE
-                self._epoll_set.watch(sock, WRITABLE, self._broker_ready)
-                return
-            sock.close()
-            last = self._dial_failed(failure)
-        raise Disconnect(Cause.BROKER_UNREACHABLE, last)
-
-    def _dial_failed(self, failure: int) -> str:
-        self._counts.upstream_connect_failures += 1
-        return f"{self.dialled}: {os.strerror(failure)}"
-
-    def _dialled(self, broker: Leg, events: int) -> None:
-        failure = broker.sock.getsockopt(SOL_SOCKET, SO_ERROR) if events & ~WRITABLE else 0
-        if not failure:
-            self._connected = True
-            self._splices_from = NEVER if broker.is_local() else LEAST_TO_SPLICE
-            self._arm()
-            return
-        self._epoll_set.forget(broker.sock)
-        self._broker = None
-        self._dial(0, self._dial_failed(failure))
+    @property
+    def dialled(self) -> Address | None:
+        return self._dial.address
 
     # ------------------------------------------------------------------------------------------------------ moving
 
-    # The two below spell out the usual case, and what _guarded, `receive` and `send` would do for it: nearly all events are
-    # this, and each function that is touched between two system calls shows in its CPU (`bench.dataplane.run --only many`).
-
-    def _client_ready(self, events: int) -> None:
-        self.active_at = self._epoll_set.now
-        conversation, client, broker = self.conversation, self._client, self._broker
+    def _dialled(self, events: int) -> None:
         try:
-            if broker is None or not (conversation.idle and events == READABLE == client.watched == broker.watched):
-                self._client_moves(events)
+            sock = self._dial.answered(self._dialled, events)
+            if sock is not None:
+                self._connect(Leg(sock, Cause.BROKER_LOST, self._epoll_set.pipes))
+        except Exception as failure:
+            self._fail(failure)
+
+    def _connect(self, broker: Leg) -> None:
+        client, conversation = self._client, self.conversation
+        self._broker = broker
+        self._epoll_set.watch(client.sock, 0, partial(self._ready, client, broker, conversation))
+        self._epoll_set.watch(broker.sock, 0, partial(self._ready, broker, client, conversation.owed))
+        self._arm()
+
+    def _ready(self, source: Leg, sink: Leg, frames: Conversation | Answers, events: int) -> None:
+        """The usual case is spelled out, and what `receive` and `send` would do for it: nearly all events are this.
+
+        Each function that is touched between two system calls shows in its CPU (`bench.dataplane.run --only many`).
+        """
+        self.active_at = self._epoll_set.now
+        try:
+            if not (frames.idle and events == READABLE == source.watched == sink.watched):
+                self._moves(source, sink, frames, events)
                 return
             try:
-                size = client.sock.recv_into(BUFFER)
+                size = source.sock.recv_into(BUFFER)
             except OSError as failure:
-                client.not_received(failure)
+                source.not_received(failure)
                 return
-            if conversation.passes(BUFFER, size):
+            if not frames.passes(BUFFER, size):
+                self._said(source, sink, VIEW[:size])
+                return
+            if source is self._client:
                 self._counts.bytes_from_clients += size
-                try:
-                    sent = broker.sock.send(VIEW[:size])
-                except OSError as failure:
-                    sent = broker.not_sent(failure)
-                if sent < size:
-                    broker.keep(VIEW[sent:size])
-                    self._arm()
             else:
-                self._client_said(broker, VIEW[:size])
-        except Exception as failure:
-            self._fail(failure)
-
-    def _broker_ready(self, events: int) -> None:
-        self.active_at = self._epoll_set.now
-        owed, client, broker = self.conversation.owed, self._client, self._broker
-        try:
-            if broker is None or not (owed.idle and events == READABLE == client.watched == broker.watched):
-                self._broker_moves(events)
-                return
-            try:
-                size = broker.sock.recv_into(BUFFER)
-            except OSError as failure:
-                broker.not_received(failure)
-                return
-            if owed.passes(BUFFER, size):
                 self._counts.bytes_from_brokers += size
-                try:
-                    sent = client.sock.send(VIEW[:size])
-                except OSError as failure:
-                    sent = client.not_sent(failure)
-                if sent < size:
-                    client.keep(VIEW[sent:size])
-                    self._arm()
-            else:
-                self._broker_said(broker, VIEW[:size])
-        except Exception as failure:
-            self._fail(failure)
-
-    def _guarded(self, act: Callable[[int], None], events: int) -> None:
-        if self._closed:
-            return
-        try:
-            act(events)
+            try:
+                sent = sink.sock.send(VIEW[:size])
+            except OSError as failure:
+                sent = sink.not_sent(failure)
+            if sent < size:
+                sink.keep(VIEW[sent:size])
+                self._arm()
         except Exception as failure:
             self._fail(failure)
 
@@ -186,20 +134,25 @@ class Link:
         else:
             self.close(Cause.OUR_MISTAKE, "".join(traceback.format_exception(failure)))
 
-    def _client_moves(self, events: int) -> None:
-        client, broker = self._client, self._broker
-        if client.stuck and events & ~READABLE:
-            self._send_rest(client)
-        if broker is None or not client.watched & READABLE or not events & ~WRITABLE:
+    def _moves(self, source: Leg, sink: Leg, frames: Conversation | Answers, events: int) -> None:
+        if source.stuck and events & ~READABLE:
+            self._send_rest(source)
+        if self._closed or not source.watched & READABLE or not events & ~WRITABLE:
             return
-        if self.conversation.request_left < self._splices_from:
-            arrived = client.receive()
+        if frames.left < LEAST_TO_SPLICE or self._lingering:
+            arrived = source.receive()
             if arrived is not None:
-                self._client_said(broker, arrived)
-        elif not (broker.stuck or self._closed):
-            self._splice_request(client, broker)
+                self._said(source, sink, arrived)
+        elif not sink.stuck:
+            self._splice(source, sink, frames)
 
-    def _client_said(self, broker: Leg, arrived: Bytes) -> None:
+    def _said(self, source: Leg, sink: Leg, arrived: Bytes) -> None:
+        if source is self._client:
+            self._client_said(source, sink, arrived)
+        else:
+            self._broker_said(source, sink, arrived)
+
+    def _client_said(self, client: Leg, broker: Leg, arrived: Bytes) -> None:
         if not arrived:
             self._client_ended(broker)
             return
@@ -207,7 +160,7 @@ class Link:
         self._counts.bytes_from_clients += len(arrived)
         onward = conversation.from_client(arrived)
         if onward:
-            broker.send(onward, conversation.request_left > 0)
+            broker.send(onward, conversation.left > 0)
             if broker.stuck:
                 self._arm()
         if conversation.desk is not None or conversation.owed.due:
@@ -215,43 +168,14 @@ class Link:
         if conversation.full:
             self._throttled = True
             self._arm()
-        if len(arrived) >= LEAST_TO_SPLICE:
-            self._epoll_set.bulk()
-        if conversation.request_left >= self._splices_from and not (broker.stuck or self._closed):
-            self._splice_request(self._client, broker)
+        if conversation.left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
+            self._splice(client, broker, conversation)
 
-    def _splice_request(self, client: Leg, broker: Leg) -> None:
-        self._epoll_set.bulk()
-        moved = client.splice(broker, self.conversation.request_left)
-        self.conversation.request_left -= moved
-        self._counts.bytes_from_clients += moved
-        if broker.stuck:
-            self._arm()
-        if self.conversation.desk is not None:
-            self._send_ours()
-
-    def _broker_moves(self, events: int) -> None:
-        client, broker = self._client, self._broker
-        assert broker is not None
-        if not self._connected:
-            self._dialled(broker, events)
-            return
-        if broker.stuck and events & ~READABLE:
-            self._send_rest(broker)
-        if not broker.watched & READABLE or not events & ~WRITABLE:
-            return
-        if self.conversation.owed.left < LEAST_TO_SPLICE or self._lingering:
-            arrived = broker.receive()
-            if arrived is not None:
-                self._broker_said(broker, arrived)
-        elif not (client.stuck or self._closed):
-            self._splice_answer(broker, client)
-
-    def _broker_said(self, broker: Leg, arrived: Bytes) -> None:
+    def _broker_said(self, broker: Leg, client: Leg, arrived: Bytes) -> None:
         if not arrived:
             self._broker_ended(broker)
             return
-        client, conversation = self._client, self.conversation
+        conversation = self.conversation
         self._counts.bytes_from_brokers += len(arrived)
         onward = conversation.from_broker(arrived)
         if onward and not self._lingering:
@@ -264,28 +188,32 @@ class Link:
             self._throttled = False
             self._arm()
         if conversation.owed.left >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
-            self._splice_answer(broker, client)
+            self._splice(broker, client, conversation.owed)
 
-    def _splice_answer(self, broker: Leg, client: Leg) -> None:
+    def _splice(self, source: Leg, sink: Leg, frames: Conversation | Answers) -> None:
         self._epoll_set.bulk()
-        moved = broker.splice(client, self.conversation.owed.left)
-        self.conversation.owed.left -= moved
-        self._counts.bytes_from_brokers += moved
-        if client.stuck:
+        moved = source.splice(sink, frames.left)
+        frames.left -= moved
+        if source is self._client:
+            self._counts.bytes_from_clients += moved
+        else:
+            self._counts.bytes_from_brokers += moved
+        if sink.stuck:
             self._arm()
-        if not self.conversation.owed.left:
+        if not frames.left:
             self._send_ours()
 
     def flush(self) -> None:
         """Something was asked or answered here outside of this connection's own events."""
-        if not self.conversation.inside:
-            self._guarded(self._flush, 0)
-
-    def _flush(self, _events: int) -> None:
-        self._send_ours()
-        if self._throttled and not self.conversation.full:
-            self._throttled = False
-            self._arm()
+        if self._closed or self.conversation.inside:
+            return
+        try:
+            self._send_ours()
+            if self._throttled and not self.conversation.full:
+                self._throttled = False
+                self._arm()
+        except Exception as failure:
+            self._fail(failure)
 
     def _send_ours(self) -> None:
         """What the desk asks and answers, and what the client sent behind a request that was in hand."""
@@ -353,6 +281,7 @@ class Link:
         if self._closed or (cause in GONE and self._linger()):
             return
         self._closed = True
+        self._dial.abandon()
         for leg in (self._client, self._broker):
             if leg is not None and not (self._lingering and leg is self._client):
                 self._epoll_set.forget(leg.sock)
@@ -376,9 +305,9 @@ class Link:
         if self._lingering:
             return True
         desk = self.conversation.desk
-        if not self._connected or self._broker is None or self._broker.ended or desk is None or not desk.needed():
+        if self._broker is None or self._broker.ended or desk is None or not desk.needed():
             return False
-        if self.conversation.request_left:
+        if self.conversation.left:
             # The broker waits for the rest of a request: it can be asked nothing else any more.
             return False
         self._lingering = True
@@ -400,7 +329,7 @@ class Link:
         return bool(self._client.watched & READABLE)
 
     def connecting(self) -> bool:
-        return not self._connected
+        return self._broker is None
 
     def _arm(self) -> None:
         """Watch for what can be acted on now: room to send what is unsent, and news only when it can be passed on."""
@@ -408,11 +337,10 @@ class Link:
         if broker is None:
             return
         held = self._throttled or (self._draining and not self.conversation.request_under_way)
-        if self._connected:
-            # Who does not take its answers may not ask for more: some are made here, and no broker holds them back.
-            if not self._lingering:
-                self._watch(client, not (client.ended or broker.stuck or client.stuck or held))
-            self._watch(broker, not (broker.ended or client.stuck))
+        # Who does not take its answers may not ask for more: some are made here, and no broker holds them back.
+        if not self._lingering:
+            self._watch(client, not (client.ended or broker.stuck or client.stuck or held))
+        self._watch(broker, not (broker.ended or client.stuck))
 
     def _watch(self, leg: Leg, read: bool) -> None:
         events = (READABLE if read else 0) | (WRITABLE if leg.stuck else 0)

@@ -1,8 +1,4 @@
-"""What a producer sends arrives whole and in order, however large it is and wherever the broker is.
-
-To a broker on another host the inside of a large request is spliced, to one on this host it is copied (proxy/link.py). A
-broker at 127.0.0.2 counts as elsewhere: connections to it come from 127.0.0.1.
-"""
+"""What a producer sends arrives whole and in order, however large it is: the inside of large requests is spliced."""
 
 from __future__ import annotations
 
@@ -30,29 +26,20 @@ REQUESTS = 60
 THE_CLIENTS = 16
 
 
-@pytest.fixture(scope="module", params=["here", "elsewhere"])
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    if request.param == "here":
-        yield request.getfixturevalue("kafka")
-        return
-    with Cluster.start(host="127.0.0.2") as elsewhere:
-        yield elsewhere
-
-
 @pytest.mark.parametrize("seed", range(3))
-def test_large_and_small_requests_arrive_as_they_were_sent_whatever_the_pieces(cluster: Cluster, seed: int) -> None:
+def test_large_and_small_requests_arrive_as_they_were_sent_whatever_the_pieces(kafka: Cluster, seed: int) -> None:
     chance = random.Random(seed)
     topic = f"large-requests-{seed}"
-    cluster.create_topic(topic)
+    kafka.create_topic(topic)
     batches = [record_batch(chance.randbytes(chance.choice(SIZES))) for _ in range(REQUESTS)]
     stream = b"".join(asked(topic, number, batch) for number, batch in enumerate(batches))
-    with Running(cluster.bootstrap) as proxy, ThreadPoolExecutor(1) as thread, proxy.ready().connect(1) as sock:
+    with Running(kafka.bootstrap) as proxy, ThreadPoolExecutor(1) as thread, proxy.ready().connect(1) as sock:
         sending = thread.submit(send_in_pieces, sock, stream, chance)
         answered = [unpack_from(">i", read_frame(sock))[0] for _ in range(2 * REQUESTS)]
         sending.result()
         assert answered == list(range(2 * REQUESTS))
         assert proxy.disconnects("our_mistake") == 0
-    assert [batch[THE_CLIENTS:] for batch in stored(cluster, topic)] == [batch[THE_CLIENTS:] for batch in batches]
+    assert [batch[THE_CLIENTS:] for batch in stored(kafka, topic)] == [batch[THE_CLIENTS:] for batch in batches]
 
 
 def asked(topic: str, number: int, batch: bytes) -> bytes:

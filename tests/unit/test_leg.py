@@ -150,18 +150,3 @@ def test_after_the_end_of_a_frame_that_was_read_the_next_byte_is_told(passage: T
     assert bytes(source.receive() or b"") == b"end"
     speaker.sendall(b"?")
     assert told.poll(10)
-
-
-@pytest.mark.parametrize(("host", "is_local"), [("127.0.0.1", True), ("127.0.0.2", False), ("::1", True)])
-def test_a_broker_is_on_this_host_where_both_ends_have_one_address(pipes: Pipes, host: str, is_local: bool) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with (
-        socket.create_server((host, 0), family=family) as door,
-        socket.create_connection(door.getsockname()[:2]) as sock,
-    ):
-        assert Leg(sock, Cause.BROKER_LOST, pipes).is_local() is is_local
-
-
-def test_who_has_gone_already_is_nowhere(pipes: Pipes) -> None:
-    with socket.socket() as sock:
-        assert not Leg(sock, Cause.BROKER_LOST, pipes).is_local()

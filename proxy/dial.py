@@ -1,0 +1,67 @@
+"""Finding a broker that answers: its addresses in turn, none of them waited for (`link.py`)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from socket import IPPROTO_TCP, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, socket
+
+from proxy.addresses import Address
+from proxy.causes import Cause, Disconnect
+from proxy.counts import Counts
+from proxy.epoll_set import WRITABLE, EpollSet
+from proxy.names import Target
+
+
+class Dial:
+    """Who calls watches what becomes of it: `begin`, then `answered` whenever it was told that there is news."""
+
+    def __init__(self, epoll_set: EpollSet, counts: Counts, choices: Iterable[tuple[Address, Target]]) -> None:
+        # The one dialled last.
+        self.address: Address | None = None
+        self._epoll_set = epoll_set
+        self._counts = counts
+        self._choices = iter(choices)
+        self._sock: socket | None = None
+        self._last = "no address to dial"
+
+    def begin(self, news: Callable[[int], None]) -> None:
+        for address, (family, target) in self._choices:
+            self.address = address
+            try:
+                sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
+            except OSError as exhausted:
+                raise Disconnect(Cause.BROKER_UNREACHABLE, str(exhausted)) from exhausted
+            sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+            failure = sock.connect_ex(target)
+            if failure in (0, errno.EINPROGRESS):
+                self._sock = sock
+                self._epoll_set.watch(sock, WRITABLE, news)
+                return
+            sock.close()
+            self._failed(failure)
+        raise Disconnect(Cause.BROKER_UNREACHABLE, self._last)
+
+    def answered(self, news: Callable[[int], None], events: int) -> socket | None:
+        """The connected socket, watched for nothing any more; or None, and the next address is dialled."""
+        sock = self._sock
+        assert sock is not None
+        failure = sock.getsockopt(SOL_SOCKET, SO_ERROR) if events & ~WRITABLE else 0
+        if not failure:
+            self._epoll_set.change(sock, WRITABLE, 0)
+            self._sock = None
+            return sock
+        self.abandon()
+        self._failed(failure)
+        self.begin(news)
+        return None
+
+    def abandon(self) -> None:
+        if self._sock is not None:
+            self._epoll_set.forget(self._sock)
+            self._sock = None
+
+    def _failed(self, failure: int) -> None:
+        self._counts.upstream_connect_failures += 1
+        self._last = f"{self.address}: {os.strerror(failure)}"

@@ -16,6 +16,8 @@ from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.pipe import Pipe, Pipes
 
+# What is read at once. Answers made here may be many times as long as what asks for them; of large frames only the first
+# of a train is read so far.
 BUFFER_BYTES = 256 * 1024
 BEGINNING_BYTES = 4 * 1024
 # Below this, copying costs less than the calls that avoid it.

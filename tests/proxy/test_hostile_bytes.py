@@ -6,6 +6,7 @@ import random
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from struct import pack
 
@@ -28,6 +29,9 @@ authentication_timeout_ms = 1_500
 request_timeout_ms = 1_500
 idle_timeout_ms = 9_000
 """
+
+# Answers of 26 kB each.
+LEFT_LYING = 400
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +211,38 @@ def test_what_a_slow_reader_gets_is_whole_and_in_order(proxy: Running, kafka: Cl
             assert received[:4] == pack(">i", 7)
             assert received.endswith(direct.responses[0].partitions[0].records[-1_000:])
             assert len(received) > 5_000_000
+
+
+def send_one_at_a_time(sock: socket.socket, asked: m.ListOffsetsRequest) -> None:
+    for number in range(LEFT_LYING):
+        sock.sendall(framed(encode_request(2, 5, number, "slow", asked)))
+        time.sleep(0.01)
+
+
+def test_small_answers_that_a_slow_reader_leaves_lying_are_whole_and_in_order(proxy: Running) -> None:
+    """Asked one at a time, and far more than sockets hold. A broker says each in one piece, unlike what it fetches."""
+    partitions = [m.ListOffsetsRequestListOffsetsPartition(partition_index=index) for index in range(1_000)]
+    topic = m.ListOffsetsRequestListOffsetsTopic(name="nobody-knows", partitions=partitions)
+    asked = m.ListOffsetsRequest(replica_id=-1, topics=[topic])
+    with ThreadPoolExecutor(1) as thread, proxy.connect(1) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        sending = thread.submit(send_one_at_a_time, sock, asked)
+        time.sleep(5)
+        answers = [read_exactly(sock, int.from_bytes(read_exactly(sock, 4), "big")) for _ in range(LEFT_LYING)]
+        sending.result()
+    assert [int.from_bytes(answer[:4], "big") for answer in answers] == list(range(LEFT_LYING))
+    assert {answer[4:] for answer in answers} == {answers[0][4:]}
+    assert len(answers[0]) > 20_000
+
+
+def test_an_answer_made_here_leaves_when_the_large_one_before_it_has(proxy: Running, large: str) -> None:
+    with proxy.connect(1) as sock:
+        unknown_version = pack(">hhih", 18, 99, 8, -1) + b"\0"
+        sock.sendall(framed(encode_request(1, 11, 7, "client", fetch(large))) + framed(unknown_version))
+        sock.settimeout(30)
+        for correlation_id in (7, 8):
+            answer = read_exactly(sock, int.from_bytes(read_exactly(sock, 4), "big"))
+            assert answer[:4] == pack(">i", correlation_id)
 
 
 def test_a_thousand_idle_connections_cost_little(kafka: Cluster) -> None:

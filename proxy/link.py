@@ -168,6 +168,8 @@ class Link:
         if conversation.full:
             self._throttled = True
             self._arm()
+        if len(arrived) >= LEAST_TO_SPLICE:
+            self._epoll_set.bulk()
         if conversation.left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
             self._splice(client, broker, conversation)
 

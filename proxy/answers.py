@@ -85,7 +85,7 @@ class Answers:
         "expected",
         "hearing",
         "idle",
-        "left",
+        "to_come",
         "tokens",
     )
 
@@ -98,7 +98,7 @@ class Answers:
         self.due: list[bytes] = []
         # Of the opaque answer under way: how many of its bytes have yet to come. Whoever moves some of them by another
         # way than through here takes them off.
-        self.left = 0
+        self.to_come = 0
         # Nothing is under way, and nothing made here waits to leave: the next answer is looked at by itself.
         self.idle = False
         # Bare tokens are exchanged: nothing is expected, and what the broker sends passes.
@@ -112,7 +112,7 @@ class Answers:
 
     @property
     def quiet(self) -> bool:
-        return not (self.left or self._tail or self.expected or self.due)
+        return not (self.to_come or self._tail or self.expected or self.due)
 
     # ------------------------------------------------------------------------------------------------- made here
 
@@ -135,11 +135,11 @@ class Answers:
 
     def release_locals(self) -> None:
         """What was moved past this object may have been the last before an answer made here."""
-        while self._local_is_next() and not self.left:
+        while self._local_is_next() and not self.to_come:
             self.due.append(self._next_local())
 
     def _owes_before(self) -> bool:
-        return self.left > 0 or any(type(expected) is not Own for expected in self.expected)
+        return self.to_come > 0 or any(type(expected) is not Own for expected in self.expected)
 
     def _local_is_next(self) -> bool:
         return self._locals_waiting > 0 and type(self.expected[0]) is Local
@@ -172,7 +172,7 @@ class Answers:
             data, self._tail = memoryview(self._tail), bytearray()
         passed: list[Bytes] = [self.take_due()] if self.due else []
         end = len(data)
-        at, start = self.left, 0
+        at, start = self.to_come, 0
         wanted = ANSWER_HEADER.size
         expected = self.expected
         while True:
@@ -204,10 +204,10 @@ class Answers:
         if at < end:
             self._wanted = wanted
             self._tail = bytearray(data[at:])
-            self.left, end = 0, at
+            self.to_come, end = 0, at
         else:
-            self.left = at - end
-        self.idle = not (self.left or self._tail or self.due or self._locals_waiting)
+            self.to_come = at - end
+        self.idle = not (self.to_come or self._tail or self.due or self._locals_waiting)
         if passed:
             passed.append(data[start:end])
             return b"".join(passed)

@@ -109,11 +109,11 @@ class Conversation:
         "from_broker",
         "idle",
         "in_hand",
-        "left",
         "outbox",
         "owed",
         "requests",
         "software",
+        "to_come",
     )
 
     def __init__(
@@ -135,7 +135,7 @@ class Conversation:
         self.expected = self.owed.expected
         # Of the opaque request under way: how many of its bytes have yet to come. Whoever moves some of them by another
         # way than through here takes them off.
-        self.left = 0
+        self.to_come = 0
         # The beginning of a request that can't be judged yet, and how long it must grow.
         self._tail = bytearray()
         self._wanted = 0
@@ -159,7 +159,7 @@ class Conversation:
     def __repr__(self) -> str:
         return (
             f"<Conversation requests={self.requests} expected={len(self.expected)} "
-            f"left={self.left} answer_left={self.owed.left}{' tokens' if self.owed.tokens else ''}>"
+            f"to_come={self.to_come} answer_to_come={self.owed.to_come}{' tokens' if self.owed.tokens else ''}>"
         )
 
     @property
@@ -170,7 +170,7 @@ class Conversation:
     @property
     def request_under_way(self) -> bool:
         """A request has begun and is not whole, or has not been looked at yet."""
-        return self.left > 0 or len(self._tail) > 0
+        return self.to_come > 0 or len(self._tail) > 0
 
     @property
     def quiet(self) -> bool:
@@ -202,7 +202,7 @@ class Conversation:
         if self.desk is None:
             onward = self._from_client(data)
             self._looking = False
-            self.idle = self.desk is None and not (self.left or self._tail or self.owed.tokens)
+            self.idle = self.desk is None and not (self.to_come or self._tail or self.owed.tokens)
             return onward
         self._looking = True
         if self.in_hand:
@@ -214,12 +214,12 @@ class Conversation:
 
     def _ours_first(self, data: Bytes) -> tuple[tuple[Bytes, ...], Bytes]:
         """What the desk has to say goes out before what the client sent, but never within a frame."""
-        left = self.left
-        if not left or not self.outbox or len(data) < left:
+        to_come = self.to_come
+        if not to_come or not self.outbox or len(data) < to_come:
             ours = self.take_outbox()
             return ((ours,), data) if ours else ((), data)
-        self.left = 0
-        return (data[:left], self.take_outbox()), data[left:]
+        self.to_come = 0
+        return (data[:to_come], self.take_outbox()), data[to_come:]
 
     def _from_client(self, data: Bytes) -> Bytes:
         if self.in_hand:
@@ -232,7 +232,7 @@ class Conversation:
                 return b""
             data, self._tail = memoryview(self._tail), bytearray()
         end = len(data)
-        at, self.left = self.left, 0
+        at, self.to_come = self.to_come, 0
         if self.owed.tokens:
             at = self._pass_tokens(data, at, end)
         start = 0
@@ -280,7 +280,7 @@ class Conversation:
             self._tail = bytearray(data[at:])
             end = at
         else:
-            self.left = at - end
+            self.to_come = at - end
         if not passed:
             return data[:end] if end < len(data) else data
         passed.append(data[start:end])
@@ -377,7 +377,7 @@ class Conversation:
             deferred, self._deferred = self._deferred, []
             for frame, own in deferred:
                 self.ask(frame, own.heard)
-        if not self.outbox or self.left:
+        if not self.outbox or self.to_come:
             return b""
         taken = b"".join(self.outbox)
         self.outbox.clear()

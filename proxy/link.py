@@ -117,6 +117,8 @@ class Link:
                 self._counts.bytes_from_clients += size
             else:
                 self._counts.bytes_from_brokers += size
+            if size >= LEAST_TO_SPLICE:
+                self._epoll_set.bulk()
             try:
                 sent = sink.sock.send(VIEW[:size])
             except OSError as failure:
@@ -139,7 +141,7 @@ class Link:
             self._send_rest(source)
         if self._closed or not source.watched & READABLE or not events & ~WRITABLE:
             return
-        if frames.left < LEAST_TO_SPLICE or self._lingering:
+        if frames.to_come < LEAST_TO_SPLICE or self._lingering:
             arrived = source.receive()
             if arrived is not None:
                 self._said(source, sink, arrived)
@@ -160,7 +162,7 @@ class Link:
         self._counts.bytes_from_clients += len(arrived)
         onward = conversation.from_client(arrived)
         if onward:
-            broker.send(onward, conversation.left > 0)
+            broker.send(onward, conversation.to_come > 0)
             if broker.stuck:
                 self._arm()
         if conversation.desk is not None or conversation.owed.due:
@@ -168,9 +170,7 @@ class Link:
         if conversation.full:
             self._throttled = True
             self._arm()
-        if len(arrived) >= LEAST_TO_SPLICE:
-            self._epoll_set.bulk()
-        if conversation.left >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
+        if conversation.to_come >= LEAST_TO_SPLICE and not (broker.stuck or self._closed):
             self._splice(client, broker, conversation)
 
     def _broker_said(self, broker: Leg, client: Leg, arrived: Bytes) -> None:
@@ -181,7 +181,7 @@ class Link:
         self._counts.bytes_from_brokers += len(arrived)
         onward = conversation.from_broker(arrived)
         if onward and not self._lingering:
-            client.send(onward, conversation.owed.left > 0)
+            client.send(onward, conversation.owed.to_come > 0)
             if client.stuck:
                 self._arm()
         if conversation.desk is not None:
@@ -189,20 +189,20 @@ class Link:
         if self._throttled and not conversation.full:
             self._throttled = False
             self._arm()
-        if conversation.owed.left >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
+        if conversation.owed.to_come >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
             self._splice(broker, client, conversation.owed)
 
     def _splice(self, source: Leg, sink: Leg, frames: Conversation | Answers) -> None:
         self._epoll_set.bulk()
-        moved = source.splice(sink, frames.left)
-        frames.left -= moved
+        moved = source.splice(sink, frames.to_come)
+        frames.to_come -= moved
         if source is self._client:
             self._counts.bytes_from_clients += moved
         else:
             self._counts.bytes_from_brokers += moved
         if sink.stuck:
             self._arm()
-        if not frames.left:
+        if not frames.to_come:
             self._send_ours()
 
     def flush(self) -> None:
@@ -309,7 +309,7 @@ class Link:
         desk = self.conversation.desk
         if self._broker is None or self._broker.ended or desk is None or not desk.needed():
             return False
-        if self.conversation.left:
+        if self.conversation.to_come:
             # The broker waits for the rest of a request: it can be asked nothing else any more.
             return False
         self._lingering = True

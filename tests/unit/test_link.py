@@ -1,0 +1,133 @@
+"""A plaintext connection, where the wire shows nothing of what it does: what it leaves behind, and when it sleeps.
+
+Real sockets, no brokers. What becomes of the bytes is tested on the wire (tests/proxy/test_hostile_bytes.py and others).
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+
+import pytest
+import trio
+
+from proxy.addresses import Address
+from proxy.causes import Cause
+from proxy.connections import Connections
+from proxy.counts import Counts
+from proxy.epoll_set import LONGEST_TRAIN, EpollSet
+from proxy.leg import BUFFER_BYTES, LEAST_TO_SPLICE
+from proxy.link import Link
+from proxy.logs import Log
+from proxy.settings import Limits
+from tests.unit.test_conversation import OPAQUE, ShoutingWire, answer, request
+from tests.unit.test_desk import Desk
+
+PATIENCE_SECONDS = 30
+# Longer than it takes to ask again, on a slow machine too.
+LONG_US = 500_000
+# What is sent while nobody reads, and arrives at once: there is room for it.
+PIECE = LEAST_TO_SPLICE + 12
+ROOM = 4 * PIECE
+
+
+class Ends:
+    """Where a client is heard and where a broker is found, and a link between them."""
+
+    def __init__(self, epoll_set: EpollSet) -> None:
+        self.counts = Counts()
+        self.connections = Connections(Limits(), ShoutingWire(), self.counts, Log("error"), lambda _link: Desk())
+        self.door = listening()
+        with listening() as entrance:
+            self.client = socket.create_connection(entrance.getsockname(), PATIENCE_SECONDS)
+            arrived, _ = entrance.accept()
+        name = self.door.getsockname()
+        self.link = Link(
+            self.connections, epoll_set, arrived, "a client", 1, [(Address(*name), (socket.AF_INET, name))]
+        )
+
+    def broker(self) -> socket.socket:
+        accepted, _ = self.door.accept()
+        accepted.settimeout(PATIENCE_SECONDS)
+        return accepted
+
+    def close(self) -> None:
+        self.link.close(Cause.DRAINED)
+        self.client.close()
+        self.door.close()
+
+
+def listening() -> socket.socket:
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
+    sock.bind(("127.0.0.1", 0))
+    sock.listen()
+    sock.settimeout(PATIENCE_SECONDS)
+    return sock
+
+
+@pytest.fixture
+def epoll_set() -> Iterator[EpollSet]:
+    with EpollSet(LONG_US) as made:
+        yield made
+
+
+@pytest.fixture
+async def ends(epoll_set: EpollSet) -> AsyncIterator[Ends]:
+    made = Ends(epoll_set)
+    yield made
+    made.close()
+
+
+async def test_closed_while_it_still_dials_it_hangs_up_on_both(ends: Ends) -> None:
+    assert ends.link.connecting()
+    ends.link.close(Cause.DRAINED)
+    with ends.broker() as broker:
+        assert (broker.recv(1), ends.client.recv(1)) == (b"", b"")
+    assert ends.counts.connections_open == 0
+
+
+@pytest.mark.parametrize("size", [LEAST_TO_SPLICE, 4 * BUFFER_BYTES], ids=["read whole", "spliced"])
+@pytest.mark.parametrize("is_asked", [True, False], ids=["request", "answer"])
+async def test_what_is_large_ends_a_train_of_small_ones(
+    epoll_set: EpollSet, ends: Ends, size: int, is_asked: bool
+) -> None:
+    """Whoever says so much goes by the megabyte, and the set would be awake for nothing."""
+    client = ends.client
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await trio.to_thread.run_sync(small_ones, client, broker)
+            assert epoll_set.is_awake
+            if is_asked:
+                await moves(client, broker, request(OPAQUE, 0, bytes(size)))
+            else:
+                await moves(client, broker, request(OPAQUE, 0))
+                assert epoll_set.is_awake
+                await moves(broker, client, answer(0, bytes(size)))
+            assert not epoll_set.is_awake
+        tasks.cancel_scope.cancel()
+
+
+def small_ones(client: socket.socket, broker: socket.socket) -> None:
+    for correlation_id in range(LONGEST_TRAIN):
+        client.sendall(request(OPAQUE, correlation_id))
+        received(broker, request(OPAQUE, correlation_id))
+        broker.sendall(answer(correlation_id))
+        received(client, answer(correlation_id))
+
+
+async def moves(source: socket.socket, sink: socket.socket, frame: bytes) -> None:
+    """The set has no turn while the first piece is sent, and so finds it whole."""
+    source.sendall(frame[:PIECE])
+    async with trio.open_nursery() as both:
+        both.start_soon(partial(trio.to_thread.run_sync, source.sendall, frame[PIECE:]))
+        both.start_soon(partial(trio.to_thread.run_sync, received, sink, frame))
+
+
+def received(sock: socket.socket, expected: bytes) -> None:
+    got = bytearray()
+    while len(got) < len(expected) and (piece := sock.recv(len(expected) - len(got))):
+        got += piece
+    assert got == expected

@@ -148,6 +148,17 @@ class Host:
         if before is not None:
             before.release(key)
 
+    def line_into(self, group_id: str) -> Line | None:
+        """Of any member here whose coordinator answers: all have shown that they may read the group."""
+        answered = (line for key, line in self.lines.items() if key[0] == group_id and not self.members[key].cut)
+        return next((line for line in answered if line.open), None)
+
+    def line_out(self, key: Key) -> Line | None:
+        """Where it is said that a member leaves. Its own connection may have ended with the broker that was its coordinator,
+        or lead to one that is so no more; and its client, of which nothing is heard, opens no other."""
+        line = self.lines.get(key)
+        return line if line is not None and not self.members[key].cut else self.line_into(key[0]) or line
+
     def drop(self, key: Key) -> None:
         member = self.members.pop(key, None)
         self._wakes.pop(key, None)

@@ -13,7 +13,7 @@ from proxy.groups import classic, native
 from proxy.groups.line import Key
 from translation import actions as do
 from translation import events as ev
-from translation.heartbeat import GroupHeartbeatAnswer
+from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer
 from translation.member import Member
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class Orders:
 
         at_ns = self._host.clock.now_ns
         self._host.observe(seen.HeartbeatSent(serial=serial, at_ns=at_ns, heartbeat=order.heartbeat, request=request))
-        line = self._host.lines.get(key)
+        leaves = order.heartbeat.member_epoch < JOIN_EPOCH
+        line = self._host.line_out(key) if leaves else self._host.lines.get(key)
         if line is None:
             heard(None)
         else:

@@ -129,8 +129,7 @@ class Together:
     # --------------------------------------------------------------------------------------------------- descriptions
 
     def _describe(self, group_id: str) -> None:
-        """Any member's connection will do: all have shown that they may read the group."""
-        line = next((line for key, line in self._host.lines.items() if key[0] == group_id and line.open), None)
+        line = self._host.line_into(group_id)
         if line is None or not line.offers(native.GROUP_DESCRIBE):
             self._tell(group_id, gr.DescriptionFailed(for_good=line is not None))
             return

@@ -64,6 +64,9 @@ class Host:
         if isinstance(event, ev.SeenElsewhere):
             self.lost.append(key[1])
 
+    def line_into(self, _group_id: str) -> Line:
+        return self.line
+
     def falls_silent(self, name: str) -> None:
         now = self.clock.now_ms
         silent = msgspec.structs.replace(self.members[GROUP, name], heard_at=now - LONG_AGO_MS, farewell_at=now)

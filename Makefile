@@ -3,13 +3,13 @@
 # codec: write kafka_protocol/messages anew.             docs: write what is printed from code.
 # differences: docs/differences.md, from a broker's own translation and ours on the same frames (needs Java).
 # simulate SEEDS=n: random groups with everything failing.   mutants: the translation broken in many ways, each noticed.
-# matrix: every client through everything, docs/clients.md.
+# matrix: every client through everything, docs/clients.md.   chaos: real clients, and all around them fails in turn.
 # bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
 PYTHON ?= python3
 BIN := .venv/bin
 QUIET := --no-header -q
 
-.PHONY: setup format lint check test try codec docs differences bench simulate mutants matrix lock clean
+.PHONY: setup format lint check test try codec docs differences bench simulate mutants matrix chaos lock clean
 setup: .venv/ready
 .venv/ready: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -67,6 +67,9 @@ mutants: setup
 
 matrix: setup
 	$(BIN)/python -m tests.matrix --markdown
+
+chaos: setup
+	$(BIN)/python -m tests.chaos
 
 bench: setup
 	$(BIN)/python -m bench.codec.run --markdown

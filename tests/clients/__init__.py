@@ -9,6 +9,7 @@
         await alice.commit(); await alice.close()              # or: alice.kill(), alice.pause(), alice.stall(5000)
 
     overlaps([alice, bob])                                     # who owned the same partition at the same time
+    await shared_out([alice, bob], 6, 1.5, within=30)          # until they own all six, and nothing moves for a moment
 
 LIBRARIES names them and says what each can: java-3.9, java-4.4, confluent-kafka, kafka-python, aiokafka, sarama, kafka-go,
 franz-go, kafkajs; OLDER are versions that only consume, for the matrix. A test should skip those whose tools are `missing`
@@ -26,6 +27,6 @@ Consumers start at the earliest offset and read only what is committed. `setting
 
 from tests.clients.driver import Client, ClientEnded, Sasl, Tls
 from tests.clients.libraries import LIBRARIES, OLDER
-from tests.clients.ownership import Span, overlaps, spans
+from tests.clients.ownership import Span, overlaps, shared_out, spans
 
-__all__ = ["LIBRARIES", "OLDER", "Client", "ClientEnded", "Sasl", "Span", "Tls", "overlaps", "spans"]
+__all__ = ["LIBRARIES", "OLDER", "Client", "ClientEnded", "Sasl", "Span", "Tls", "overlaps", "shared_out", "spans"]

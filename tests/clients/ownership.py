@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
+
+import trio
 
 from tests.clients.driver import Event, Partition, partitions
 
@@ -15,6 +17,16 @@ class Witness(Protocol):
     name: str
     events: list[Event]
     killed_at_ms: float | None
+
+
+class Holder(Protocol):
+    """And here."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def owned(self) -> set[Partition]: ...
 
 
 class Span(NamedTuple):
@@ -56,3 +68,17 @@ def overlaps(clients: Iterable[Witness], tolerance_ms: float = 0) -> list[tuple[
         and other.since_ms + tolerance_ms < one.until_ms
         and one.owner != other.owner
     ]
+
+
+async def shared_out(clients: Sequence[Holder], partitions: int, calm_seconds: float, within: float) -> None:
+    """Until every partition has one owner among them, each has some, and nothing moves for a moment."""
+    deadline = trio.current_time() + within
+    since, held = trio.current_time(), [set[Partition]()]
+    while trio.current_time() - since < calm_seconds:
+        now = [client.owned for client in clients]
+        is_whole = all(now) and sum(map(len, now)) == len(set[Partition]().union(*now)) == partitions
+        if now != held or not is_whole:
+            since, held = trio.current_time(), now
+        if trio.current_time() > deadline:
+            raise TimeoutError(f"not settled: {[(client.name, len(client.owned)) for client in clients]}")
+        await trio.sleep(0.05)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tests.clients.driver import Event
-from tests.clients.ownership import Span, overlaps, spans
+import pytest
+import trio
+
+from tests.clients.driver import Event, Partition
+from tests.clients.ownership import Span, overlaps, shared_out, spans
 
 ORDERS = ("orders", 0)
 
@@ -47,3 +50,23 @@ def test_what_is_assigned_again_is_owned_since_the_first_time() -> None:
     assert spans(Member("alice").says("assigned", 1).says("assigned", 4).says("lost", 6)) == [
         Span(ORDERS, "alice", 1, 6)
     ]
+
+
+@dataclass
+class Owner:
+    name: str
+    owned: set[Partition] = field(default_factory=set)
+
+
+async def test_a_group_is_shared_out_when_each_has_some_nothing_is_owned_twice_and_nothing_is_missing(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    alice, bob = Owner("alice", {("orders", 0), ("orders", 1)}), Owner("bob")
+    for owned in (set[Partition](), {("orders", 1)}, {("orders", 1), ("orders", 2)}, {("orders", 3)}):
+        bob.owned = owned
+        with pytest.raises(TimeoutError, match="alice"):
+            await shared_out([alice, bob], 4, 1, within=5)
+    bob.owned = {("orders", 2), ("orders", 3)}
+    began = trio.current_time()
+    await shared_out([alice, bob], 4, 1, within=5)
+    assert trio.current_time() - began >= 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from tests.clients import Client, ClientEnded, overlaps
+from tests.clients import Client, ClientEnded, overlaps, shared_out
 from tests.kafka import Cluster
 from tests.matrix.complaints import complaints
 from tests.matrix.rows import Row
@@ -169,16 +169,7 @@ class Walk:
         await trio.sleep(SESSION_MS / 1000 if self.row.static else 0)
 
     async def _settled(self) -> None:
-        """Every partition has one owner among those present, each has some, and nothing moves for a moment."""
-        deadline = trio.current_time() + STEP_SECONDS
-        since, held = time.monotonic(), None
-        while time.monotonic() - since < CALM_SECONDS:
-            now = [client.owned for client in self.present]
-            if now != held or not all(now) or sum(map(len, now)) != PARTITIONS or len(set().union(*now)) != PARTITIONS:
-                since, held = time.monotonic(), now
-            if trio.current_time() > deadline:
-                raise TimeoutError(f"not settled: {[(client.name, len(client.owned)) for client in self.present]}")
-            await trio.sleep(0.05)
+        await shared_out(self.present, PARTITIONS, CALM_SECONDS, STEP_SECONDS)
 
     def _numbers(self) -> list[int]:
         return [int(value) for client in self.everybody for value in client.values]

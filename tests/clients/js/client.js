@@ -128,17 +128,19 @@ function consumerSettings(options) {
 
 // There are no callbacks, only these events: a rebalance takes everything, and a join gives everything anew.
 function report({ revoke_ms }) {
-  const { GROUP_JOIN, REBALANCING, CRASH, STOP } = consumer.events
-  const revoked = async () => {
+  const { GROUP_JOIN, REBALANCING, CRASH, REQUEST, STOP } = consumer.events
+  const revoked = async (at = {}) => {
     const partitions = owned
     owned = []
     if (partitions.length === 0) return
-    emit('revoking', { partitions })
+    emit('revoking', { partitions, ...at })
     if (revoke_ms) await sleep(revoke_ms)
-    emit('revoked', { partitions })
+    emit('revoked', { partitions, ...at })
   }
-  consumer.on(REBALANCING, revoked)
-  consumer.on(STOP, revoked)
+  consumer.on(REBALANCING, () => revoked())
+  // It has let go of everything when it says that it leaves. That it has stopped it says when its connections are closed.
+  consumer.on(REQUEST, ({ payload }) => payload.apiName === 'LeaveGroup' && revoked({ at_ms: payload.sentAt }))
+  consumer.on(STOP, () => revoked())
   consumer.on(GROUP_JOIN, async ({ payload }) => {
     await revoked()
     const all = Object.entries(payload.memberAssignment)

@@ -1,0 +1,53 @@
+"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION]
+
+A cluster of three, a proxy before it, and a seed's worth of accidents. What went wrong is said, and where the journal, the
+traces and the logs are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import trio
+
+from tests.chaos.play import Outcome, Play
+from tests.kafka import Cluster
+from tests.kafka.cluster import NEWEST
+
+
+class WentWrong(Exception):
+    """Whoever is told of it keeps what its clients and brokers said."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="one that is drawn is said")
+    parser.add_argument("--events", type=int, default=15)
+    parser.add_argument("--broker", default=NEWEST, help=f"the version of Kafka ({NEWEST})")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+    print(f"seed {options.seed}, {options.events} events, Kafka {options.broker}; traces and journal in {folder}")
+    try:
+        with Cluster.start(version=options.broker, nodes=3) as kafka:
+            outcome = trio.run(_plays, kafka, folder, options.seed, options.events)
+    except WentWrong as failure:
+        sys.exit("\n".join([str(failure), *getattr(failure, "__notes__", [])]))
+    print(outcome)
+
+
+async def _plays(kafka: Cluster, folder: Path, seed: int, events: int) -> Outcome:
+    async with AsyncExitStack() as exits:
+        play = await trio.to_thread.run_sync(Play, kafka, folder, random.Random(seed), exits)
+        await play.runs(events)
+        if not play.outcome.good:
+            raise WentWrong(repr(play.outcome))
+        return play.outcome
+
+
+if __name__ == "__main__":
+    main()

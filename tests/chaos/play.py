@@ -1,0 +1,198 @@
+"""What can happen, and what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import trio
+
+from tests.clients import Client, overlaps, shared_out
+from tests.kafka import Cluster
+from tests.matrix.steady import Steady
+from tests.matrix.walk import OVERLAP_TOLERANCE_MS
+from tests.proxy.running import Running
+
+BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
+MAKES = (*BEGINNERS, "aiokafka", "kafka-go", "franz-go", "java-3.9")
+FEWEST, MOST = 3, 6
+PARTITIONS = 12
+SESSION_MS, HEARTBEAT_MS = 10_000, 1_000
+CALM_SECONDS = 3
+# Longer than the coordinator's own session: nothing else ends the member of a native client that was killed.
+PATIENCE_SECONDS = 90
+LONGEST_PAUSE_SECONDS = 8
+Event = Callable[[], Awaitable[None]]
+
+
+@dataclass
+class Outcome:
+    sent: int = 0
+    lost: int = 0
+    twice: int = 0
+    overlapping: int = 0
+    mistakes: int = 0
+    unsettled: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return not (self.lost or self.overlapping or self.mistakes or self.unsettled)
+
+
+class Play:
+    def __init__(self, kafka: Cluster, folder: Path, chance: Random, exits: AsyncExitStack) -> None:
+        self.outcome = Outcome()
+        self._kafka = kafka
+        self._chance = chance
+        self._exits = exits
+        self._everybody: list[Client] = []
+        self._present: list[Client] = []
+        self._natives: set[Client] = set()
+        self._topic = f"chaos-{uuid.uuid4()}"
+        kafka.create_topic(self._topic, PARTITIONS, replication=len(kafka.nodes))
+        self._config = folder / "proxy.toml"
+        self._config.write_text(
+            f'[translation]\njournal = "{folder / "journal"}"\n[traces]\nfile = "{folder / "traces.jsonl"}"\n'
+        )
+        self._proxies = [self._serve(None)]
+
+    async def runs(self, events: int) -> None:
+        try:
+            for make in BEGINNERS:
+                await self._comes(make)
+            await self._settles("the beginning")
+            steady = Steady(self._kafka.bootstrap, self._topic, PARTITIONS)
+            for _ in range(events):
+                event = self._chance.choice(self._possible())
+                _say(event.__name__.replace("_", " "))
+                await event()
+                if self._chance.random() < 0.5:
+                    await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+                else:
+                    await self._settles(event.__name__)
+            await self._settles("the end")
+            steady.end()
+            await self._all_is_read(steady.sent)
+        finally:
+            await trio.to_thread.run_sync(self._proxy.stop)
+
+    # ------------------------------------------------------------------------------------------------ what can happen
+
+    def _possible(self) -> list[Event]:
+        around = [self.proxy_is_killed, self.proxy_is_stopped, self.broker_is_killed, self.broker_is_restarted]
+        always = [*around, self.coordinator_moves, self.two_are_restarted]
+        more = [self.one_joins, self.native_joins, self.one_comes_and_goes] if len(self._present) < MOST else []
+        fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
+        return [*always, *more, *fewer]
+
+    async def one_joins(self) -> None:
+        await self._comes(self._chance.choice(MAKES))
+
+    async def native_joins(self) -> None:
+        await self._comes("confluent-kafka", is_native=True)
+
+    async def one_comes_and_goes(self) -> None:
+        newcomer = await self._comes(self._chance.choice(MAKES))
+        await trio.sleep(self._chance.random())
+        await self._goes(newcomer)
+
+    async def one_leaves(self) -> None:
+        await self._goes(self._chance.choice(self._present))
+
+    async def one_is_killed(self) -> None:
+        victim = self._chance.choice(self._present)
+        self._present.remove(victim)
+        victim.kill()
+
+    async def two_are_restarted(self) -> None:
+        for each in self._chance.sample(self._present, 2):
+            await self._goes(each)
+            await self._comes(each.library, is_native=each in self._natives)
+
+    async def proxy_is_killed(self) -> None:
+        await self._restarts_proxy(signal.SIGKILL)
+
+    async def proxy_is_stopped(self) -> None:
+        await self._restarts_proxy(signal.SIGTERM)
+
+    async def broker_is_killed(self) -> None:
+        node = self._chance.choice(sorted(self._kafka.nodes))
+        await trio.to_thread.run_sync(self._kafka.kill, node)
+        await trio.sleep(self._chance.random())
+        await trio.to_thread.run_sync(self._kafka.start_node, node)
+        await trio.to_thread.run_sync(self._kafka.wait_until_whole)
+
+    async def broker_is_restarted(self) -> None:
+        await trio.to_thread.run_sync(self._kafka.restart, self._chance.choice(sorted(self._kafka.nodes)))
+        await trio.to_thread.run_sync(self._kafka.wait_until_whole)
+
+    async def coordinator_moves(self) -> None:
+        await trio.to_thread.run_sync(self._kafka.move_coordinator, self._topic)
+
+    # -------------------------------------------------------------------------------------------------------- details
+
+    @property
+    def _proxy(self) -> Running:
+        return self._proxies[-1]
+
+    def _serve(self, base: int | None) -> Running:
+        return Running(self._kafka.bootstrap, "--config", str(self._config), base=base).ready()
+
+    async def _restarts_proxy(self, how: signal.Signals) -> None:
+        old = self._proxy
+        await trio.to_thread.run_sync(old.process.end, how)
+        await trio.sleep(self._chance.choice((0, 2)))
+        self._proxies.append(await trio.to_thread.run_sync(self._serve, old.base))
+
+    async def _comes(self, library: str, is_native: bool = False) -> Client:
+        """Native ones come to the brokers or to the proxy."""
+        where = self._chance.choice((self._kafka, self._proxy)) if is_native else self._proxy
+        name = f"{len(self._everybody)}-{library}{'-native' if is_native else ''}"
+        client = await self._exits.enter_async_context(await Client.start(library, where.bootstrap, name=name))
+        if is_native:
+            client.subscribe(self._topic, self._topic, protocol="consumer")
+            self._natives.add(client)
+        else:
+            client.subscribe(
+                self._topic, self._topic, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=HEARTBEAT_MS
+            )
+        self._everybody.append(client)
+        self._present.append(client)
+        return client
+
+    async def _goes(self, client: Client) -> None:
+        self._present.remove(client)
+        await client.close()
+
+    async def _settles(self, after: str) -> None:
+        began = time.monotonic()
+        try:
+            await shared_out(self._present, PARTITIONS, CALM_SECONDS, PATIENCE_SECONDS)
+            _say(f"  settled after {time.monotonic() - began - CALM_SECONDS:.1f} s")
+        except TimeoutError as failure:
+            self.outcome.unsettled.append(f"{after}: {failure}")
+            _say(f"  {failure}")
+
+    async def _all_is_read(self, sent: int) -> None:
+        def numbers() -> list[int]:
+            return [int(value) for client in self._everybody for value in client.values]
+
+        with contextlib.suppress(TimeoutError):
+            await self._present[0].until(lambda: len(set(numbers())) == sent, PATIENCE_SECONDS)
+        found, outcome = numbers(), self.outcome
+        outcome.sent, outcome.lost = sent, sent - len(set(found))
+        outcome.twice = len(found) - len(set(found))
+        outcome.overlapping = len(overlaps(self._everybody, OVERLAP_TOLERANCE_MS))
+        outcome.mistakes = sum("our_mistake" in proxy.log.read_text() for proxy in self._proxies)
+
+
+def _say(what: str) -> None:
+    print(time.strftime("%H:%M:%S"), what, file=sys.stderr, flush=True)

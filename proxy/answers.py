@@ -114,6 +114,11 @@ class Answers:
     def quiet(self) -> bool:
         return not (self.to_come or self._tail or self.expected or self.due)
 
+    @property
+    def own_is_next(self) -> bool:
+        """The broker has only to answer us: whatever the client asked before that, it has answered."""
+        return bool(self.expected) and type(self.expected[0]) is Own and not self.to_come
+
     # ------------------------------------------------------------------------------------------------- made here
 
     def make(self, frame: bytes) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from proxy.answers import Bytes
+from proxy.causes import Cause
 from proxy.connections import Connection
 from proxy.groups import native
 from proxy.groups.clock import Clock
@@ -27,6 +28,11 @@ Key = tuple[str, str]
 FIRST_CORRELATION_ID = 0x4B00_0000
 # As clients do by default.
 ANSWER_MS = 30_000
+# A coordinator that is there answers these within 5 s, with an error if need be (`offsets.commit.timeout.ms`). One that does
+# not, though nothing has ended its connections (its machine hangs, or is cut off), has a successor that gives its members one
+# session to come. Clients look for it when their connection ends: so it must end long before that has passed.
+PROMPT = frozenset({native.GROUP_HEARTBEAT, native.GROUP_DESCRIBE, native.OFFSET_COMMIT})
+PROMPT_MS = 10_000
 
 # What the probe may answer that says "not here", and "not you".
 ELSEWHERE = frozenset({e.NOT_COORDINATOR, e.COORDINATOR_NOT_AVAILABLE})
@@ -124,10 +130,26 @@ class Line:
                 self._let_go()
 
         self._asked += 1
-        self._taker.clock.at(self._taker.clock.now_ms + ANSWER_MS, lambda: hear(None))
+        if ask.key in PROMPT:
+            self._in(PROMPT_MS, lambda: self._doubt(hear) if waiting else None)
+        else:
+            self._in(ANSWER_MS, lambda: hear(None))
         frame = native.written(ask, next(self._correlation_ids), self.client.client_id)
         self.connection.conversation.ask(frame, hear)
         self.connection.flush()
+
+    def _doubt(self, hear: Callable[[None], None]) -> None:
+        """The answer to what the client asked before may take its time. Whose client has gone opens no other connection: on
+        this one it may still be said, later, that its member leaves."""
+        if not self.connection.conversation.owed.own_is_next:
+            self._in(ANSWER_MS - PROMPT_MS, lambda: hear(None))
+        elif self.client_left:
+            hear(None)
+        else:
+            self.connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
+
+    def _in(self, delay_ms: int, ring: Callable[[], None]) -> None:
+        self._taker.clock.at(self._taker.clock.now_ms + delay_ms, ring)
 
     def release(self, key: Key) -> None:
         """This member speaks elsewhere, or no more."""

@@ -88,7 +88,7 @@ class Play:
 
     def _possible(self) -> list[Event]:
         around = [self.proxy_is_killed, self.proxy_is_stopped, self.broker_is_killed, self.broker_is_restarted]
-        always = [*around, self.coordinator_moves, self.two_are_restarted]
+        always = [*around, self.coordinator_moves, self.coordinator_hangs, self.two_are_restarted]
         more = [self.one_joins, self.native_joins, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
         return [*always, *more, *fewer]
@@ -136,6 +136,14 @@ class Play:
 
     async def coordinator_moves(self) -> None:
         await trio.to_thread.run_sync(self._kafka.move_coordinator, self._topic)
+
+    async def coordinator_hangs(self) -> None:
+        """Not for as long as a session: clients that wait for its answers do not notice that theirs has ended."""
+        node = await trio.to_thread.run_sync(self._kafka.coordinator, self._topic)
+        self._kafka.hang(node)
+        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+        self._kafka.wake(node)
+        await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
     # -------------------------------------------------------------------------------------------------------- details
 

@@ -111,6 +111,13 @@ class Cluster(Admin):
         self.stop(number)
         self.start_node(number)
 
+    def hang(self, number: int) -> None:
+        """It keeps its connections and says nothing more, until it is woken: as a machine that was cut off."""
+        self._running[number].send(signal.SIGSTOP)
+
+    def wake(self, number: int) -> None:
+        self._running[number].send(signal.SIGCONT)
+
     def add_node(self) -> int:
         """A broker (no controller) that joins the running cluster."""
         number = max(self.nodes) + 1

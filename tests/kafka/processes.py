@@ -46,6 +46,9 @@ class TiedProcess:
         self._release()
         return code
 
+    def send(self, how: signal.Signals) -> None:
+        self._process.send_signal(how)
+
     def end(self, how: signal.Signals) -> None:
         """Sends the signal and waits; a process that does not heed it is killed."""
         self._process.send_signal(how)

@@ -1,4 +1,4 @@
-"""B8: translated members of three makes in one group, while their coordinator dies and every broker is restarted in turn.
+"""B8: translated members of three makes in one group, while their coordinator dies or hangs and every broker is restarted.
 
 In plaintext, and over TLS with SASL: there a member's own connection cannot be opened anew by the proxy, which holds no
 credentials, so all hangs on the connection that lingers and on the client coming back.
@@ -36,6 +36,9 @@ PATIENCE_SECONDS = 90
 SESSION_MS = 45_000
 # For so long the coordinator itself would wait for a silent member, where a test says so.
 PATIENT_MS = "600000"
+# Less than clients wait for an answer by default, and more than it takes them to find another coordinator; and how long it
+# takes until there is one.
+SUCCESSORS_PATIENCE_SECONDS, SUCCESSION_SECONDS = 25, 15
 PLAIN, SASL_HANDSHAKE, SASL_AUTHENTICATE = "PLAIN", 17, 36
 LIBRARIES = ("confluent-kafka", "kafka-python", "java-3.9")
 # Confluent's word for: a record that is sent again is written once.
@@ -152,6 +155,38 @@ async def test_members_live_through_the_death_of_their_coordinator_and_the_resta
             assert {each.member_id for each in group.members} == {each.member_id for each in before.members}
             assert assigned(group) == assigned(before)
         assert way.proxy.disconnects("our_mistake") == 0
+
+
+@pytest.mark.timeout(600)
+async def test_members_live_on_while_their_coordinator_hangs(plaintext: Way) -> None:
+    """No connection of theirs breaks, no answer comes, and the successor waits for them for one session. Nor does it matter
+    that the one that hung believes, when it wakes, that nothing has happened."""
+    topic = f"hangs-{uuid.uuid4()}"
+    kafka = plaintext.kafka
+    kafka.create_topic(topic, partitions=PARTITIONS, replication=3)
+    kafka.set_group_config(topic, consumer_session_timeout_ms=str(SUCCESSORS_PATIENCE_SECONDS * 1_000))
+    async with AsyncExitStack() as stack:
+        clients = [
+            await stack.enter_async_context(await Client.start(library, plaintext.proxy.bootstrap, name=library))
+            for library in LIBRARIES
+        ]
+        for client in clients:
+            client.subscribe(topic, topic, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=500)
+        before = await at_rest(kafka, topic, *clients)
+        words = [noticed(client) for client in clients]
+
+        victim = await trio.to_thread.run_sync(kafka.coordinator, topic)
+        kafka.hang(victim)
+        await trio.sleep(SUCCESSORS_PATIENCE_SECONDS + SUCCESSION_SECONDS)
+        kafka.wake(victim)
+        await trio.to_thread.run_sync(until, lambda: in_sync(kafka, topic, "__consumer_offsets"), "it has caught up")
+        await clients[0].produce(topic, 60, within=PATIENCE_SECONDS, settings=ONCE)
+        await all_read(clients, 60)
+        after = await at_rest(kafka, topic, *clients)
+
+        assert [noticed(client) for client in clients] == words
+        assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
+        assert plaintext.proxy.disconnects("our_mistake") == 0
 
 
 class Secured(ByHand):

@@ -1,20 +1,34 @@
-"""A client's connection, as its members see it: when it may go."""
+"""A client's connection, as its members see it: when it may go, and how long an answer is waited for."""
 
 from __future__ import annotations
+
+import pytest
+import trio
+from trio.testing import MockClock
 
 from kafka_protocol import encode_response
 from kafka_protocol import messages as m
 from proxy.addresses import Directory
 from proxy.answers import LENGTH
+from proxy.causes import Cause
 from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.groups import native
+from proxy.groups.classic import JOIN_GROUP
 from proxy.groups.clock import Clock
-from proxy.groups.line import FIRST_CORRELATION_ID, Key, Line
+from proxy.groups.line import ANSWER_MS, FIRST_CORRELATION_ID, PROMPT_MS, Key, Line
 from proxy.settings import Limits, Settings
 from proxy.wire import Wire
+from translation.heartbeat import GroupHeartbeat
 
 MEMBER: Key = ("group", "member")
+
+
+HEARTBEAT = GroupHeartbeat(group_id="group", member_id="member", member_epoch=1)
+OFFERED = {native.GROUP_HEARTBEAT: (0, 1)}
+JOIN = m.JoinGroupRequest(group_id="group", protocol_type="consumer")
+# Behind its answer.
+CLIENTS_FETCH = 7
 
 
 class Host:
@@ -35,6 +49,11 @@ class Lingering:
         self.conversation.authenticated = True
         self.line: Line | None = None
         self.ended = False
+        self.closed_for: Cause | None = None
+
+    def close(self, cause: Cause, detail: str) -> None:
+        self.closed_for = cause
+        self.conversation.abandon()
 
     def flush(self) -> None:
         self.conversation.take_outbox()
@@ -68,3 +87,57 @@ async def test_but_not_before_what_was_asked_on_it_is_answered() -> None:
     connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
     assert heard == [m.ApiVersionsResponse(error_code=35)]
     assert connection.ended
+
+
+@pytest.fixture
+async def patient(nursery: trio.Nursery) -> Line:
+    _, line = lingering()
+    nursery.start_soon(line._taker.clock.run)
+    return line
+
+
+def closed_for(line: Line) -> Cause | None:
+    assert isinstance(line.connection, Lingering)
+    return line.connection.closed_for
+
+
+async def waits_seconds(line: Line, ask: native.Ask) -> int:
+    """Alarms ring a moment after their time."""
+    heard: list[int] = []
+    asked_at = line._taker.clock.now_ms
+    line.ask(ask, lambda answer: heard.append(line._taker.clock.now_ms) if answer is None else None)
+    await trio.sleep(2 * ANSWER_MS / 1_000)
+    (given_up_at,) = heard
+    return round((given_up_at - asked_at) / 1_000)
+
+
+async def test_who_asks_a_coordinator_that_says_nothing_is_cut_off_long_before_its_successor_gives_its_members_up(
+    patient: Line, autojump_clock: MockClock
+) -> None:
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == PROMPT_MS / 1_000
+    assert closed_for(patient) is Cause.BROKER_SILENT
+
+
+async def test_whose_client_has_gone_keeps_its_only_connection(patient: Line, autojump_clock: MockClock) -> None:
+    patient.client_left = True
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == PROMPT_MS / 1_000
+    assert closed_for(patient) is None
+
+
+async def test_the_broker_may_be_busy_with_what_the_client_asked_before(
+    patient: Line, autojump_clock: MockClock
+) -> None:
+    patient.connection.conversation.expected.append(CLIENTS_FETCH)
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000
+    assert closed_for(patient) is None
+
+
+async def test_or_be_in_the_midst_of_an_answer_to_that(patient: Line, autojump_clock: MockClock) -> None:
+    patient.connection.conversation.owed.to_come = 1_000
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000
+    assert closed_for(patient) is None
+
+
+async def test_a_classic_rebalance_takes_its_time(patient: Line, autojump_clock: MockClock) -> None:
+    assert await waits_seconds(patient, native.Ask(JOIN_GROUP, 5, JOIN)) == ANSWER_MS / 1_000
+    assert closed_for(patient) is None

@@ -80,7 +80,7 @@ class Play:
                     await self._settles(event.__name__)
             await self._settles("the end")
             steady.end()
-            await self._all_is_read(steady.sent)
+            await self._all_is_read(steady)
         finally:
             await trio.to_thread.run_sync(self._proxy.stop)
 
@@ -109,6 +109,7 @@ class Play:
 
     async def one_is_killed(self) -> None:
         victim = self._chance.choice(self._present)
+        _say(f"  {victim.name}")
         self._present.remove(victim)
         victim.kill()
 
@@ -140,9 +141,8 @@ class Play:
     async def coordinator_hangs(self) -> None:
         """Not for as long as a session: clients that wait for its answers do not notice that theirs has ended."""
         node = await trio.to_thread.run_sync(self._kafka.coordinator, self._topic)
-        self._kafka.hang(node)
-        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
-        self._kafka.wake(node)
+        with self._kafka.hanging(node):
+            await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
         await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
     # -------------------------------------------------------------------------------------------------------- details
@@ -189,15 +189,11 @@ class Play:
             self.outcome.unsettled.append(f"{after}: {failure}")
             _say(f"  {failure}")
 
-    async def _all_is_read(self, sent: int) -> None:
-        def numbers() -> list[int]:
-            return [int(value) for client in self._everybody for value in client.values]
-
+    async def _all_is_read(self, steady: Steady) -> None:
         with contextlib.suppress(TimeoutError):
-            await self._present[0].until(lambda: len(set(numbers())) == sent, PATIENCE_SECONDS)
-        found, outcome = numbers(), self.outcome
-        outcome.sent, outcome.lost = sent, sent - len(set(found))
-        outcome.twice = len(found) - len(set(found))
+            await self._present[0].until(lambda: not steady.read_by(self._everybody).lost, PATIENCE_SECONDS)
+        outcome = self.outcome
+        outcome.sent, outcome.lost, outcome.twice = steady.read_by(self._everybody)
         outcome.overlapping = len(overlaps(self._everybody, OVERLAP_TOLERANCE_MS))
         outcome.mistakes = sum("our_mistake" in proxy.log.read_text() for proxy in self._proxies)
 

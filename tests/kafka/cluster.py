@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,12 +113,14 @@ class Cluster(Admin):
         self.stop(number)
         self.start_node(number)
 
-    def hang(self, number: int) -> None:
-        """It keeps its connections and says nothing more, until it is woken: as a machine that was cut off."""
+    @contextlib.contextmanager
+    def hanging(self, number: int) -> Iterator[None]:
+        """It keeps its connections and says nothing: as a machine that was cut off."""
         self._running[number].send(signal.SIGSTOP)
-
-    def wake(self, number: int) -> None:
-        self._running[number].send(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            self._running[number].send(signal.SIGCONT)
 
     def add_node(self) -> int:
         """A broker (no controller) that joins the running cluster."""

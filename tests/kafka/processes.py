@@ -51,7 +51,7 @@ class TiedProcess:
 
     def end(self, how: signal.Signals) -> None:
         """Sends the signal and waits; a process that does not heed it is killed."""
-        self._process.send_signal(how)
+        self.send(how)
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from confluent_kafka import Producer
 
+from tests.clients import Client
+
 EVERY_SECONDS = 0.02
+
+
+class Reading(NamedTuple):
+    sent: int
+    lost: int
+    twice: int
 
 
 class Steady:
@@ -30,3 +40,9 @@ class Steady:
         self._stop.set()
         self._thread.join()
         self._producer.flush(10)
+
+    def read_by(self, clients: Iterable[Client]) -> Reading:
+        """What all of them together have read until now."""
+        numbers = [int(value) for client in clients for value in client.values]
+        once = len(set(numbers))
+        return Reading(self.sent, lost=self.sent - once, twice=len(numbers) - once)

@@ -171,19 +171,14 @@ class Walk:
     async def _settled(self) -> None:
         await shared_out(self.present, PARTITIONS, CALM_SECONDS, STEP_SECONDS)
 
-    def _numbers(self) -> list[int]:
-        return [int(value) for client in self.everybody for value in client.values]
-
     async def finishes(self) -> None:
         """Whatever was produced is read in the end, or lost."""
         self.steady.end()
         if self.seen.failed is None:
             last = self.everybody[-1]
             with contextlib.suppress(TimeoutError, ClientEnded):
-                await last.until(lambda: len(set(self._numbers())) >= self.steady.sent, within=15)
-        numbers = self._numbers()
-        self.seen.sent, self.seen.lost = self.steady.sent, self.steady.sent - len(set(numbers))
-        self.seen.twice = len(numbers) - len(set(numbers))
+                await last.until(lambda: not self.steady.read_by(self.everybody).lost, within=15)
+        self.seen.sent, self.seen.lost, self.seen.twice = self.steady.read_by(self.everybody)
         self.seen.overlapping = len(overlaps(self.everybody, OVERLAP_TOLERANCE_MS))
         for client in self.everybody:
             if client.library == self.row.library:

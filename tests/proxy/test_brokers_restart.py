@@ -178,9 +178,8 @@ async def test_members_live_on_while_their_coordinator_hangs(plaintext: Way) -> 
         words = [noticed(client) for client in clients]
 
         victim = await trio.to_thread.run_sync(kafka.coordinator, topic)
-        kafka.hang(victim)
-        await trio.sleep(SUCCESSORS_PATIENCE_SECONDS + SUCCESSION_SECONDS)
-        kafka.wake(victim)
+        with kafka.hanging(victim):
+            await trio.sleep(SUCCESSORS_PATIENCE_SECONDS + SUCCESSION_SECONDS)
         await trio.to_thread.run_sync(until, lambda: in_sync(kafka, topic, "__consumer_offsets"), "it has caught up")
         await clients[0].produce(topic, 60, within=PATIENCE_SECONDS, settings=ONCE)
         await all_read(clients, 60)

@@ -22,8 +22,6 @@ from proxy.wire import Wire
 from translation.heartbeat import GroupHeartbeat
 
 MEMBER: Key = ("group", "member")
-
-
 HEARTBEAT = GroupHeartbeat(group_id="group", member_id="member", member_epoch=1)
 OFFERED = {native.GROUP_HEARTBEAT: (0, 1)}
 JOIN = m.JoinGroupRequest(group_id="group", protocol_type="consumer")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from simulation.clock import Clock
 from simulation.description import GroupDescription
 from simulation.network import Upstream
+from simulation.process import Process
 from translation.events import WorldEvent
 from translation.group import (
     AnyGroupFact,
@@ -37,7 +37,7 @@ Key = tuple[str, str]
 class Groups:
     def __init__(
         self,
-        clock: Clock,
+        process: Process,
         upstream: Upstream,
         pacing: Pacing,
         feed: Callable[[Key, WorldEvent], None],
@@ -45,7 +45,7 @@ class Groups:
         on_description: Callable[[GroupDescription], None],
     ) -> None:
         self.alive = True
-        self._clock, self._upstream, self._pacing, self._feed = clock, upstream, pacing, feed
+        self._process, self._upstream, self._pacing, self._feed = process, upstream, pacing, feed
         self._hears_at, self._on_description = hears_at, on_description
         self._groups: dict[str, Group] = {}
         self._wakes: dict[str, int] = {}
@@ -64,7 +64,7 @@ class Groups:
     def kept_back(self, group_id: str, arrived: int) -> bool:
         """A native member's quiet heartbeat, in the grace after a leave."""
         group = self._groups.get(group_id)
-        now = self._clock.now
+        now = self._process.now
         return self.alive and group is not None and native_waits_until(group, arrived, now) > now
 
     def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
@@ -76,14 +76,14 @@ class Groups:
         )
         self._tell(request.group_id, beat)
         group = self._groups[request.group_id]
-        interval_ms = native_interval_ms(group, answer.heartbeat_interval_ms, self._clock.now)
+        interval_ms = native_interval_ms(group, answer.heartbeat_interval_ms, self._process.now)
         return msgspec.structs.replace(answer, heartbeat_interval_ms=interval_ms)
 
     def _tell(self, group_id: str, fact: AnyGroupFact) -> None:
         if not self.alive:
             return
         group = self._groups.get(group_id) or Group(group_id=group_id, pacing=self._pacing)
-        self._groups[group_id], orders = group_step(group, fact, self._clock.now)
+        self._groups[group_id], orders = group_step(group, fact, self._process.now)
         self._sleep(group_id)
         for order in orders:
             match order:
@@ -96,7 +96,7 @@ class Groups:
         wake_at = self._groups[group_id].wake_at
         if wake_at is not None and self._wakes.get(group_id, wake_at + 1) > wake_at:
             self._wakes[group_id] = wake_at
-            self._clock.at(wake_at, lambda: self._wake(group_id, wake_at))
+            self._process.at(wake_at, lambda: self._wake(group_id, wake_at))
 
     def _wake(self, group_id: str, wake_at: int) -> None:
         if self._wakes.get(group_id) == wake_at:
@@ -111,7 +111,11 @@ class Groups:
                 self._on_description(seen)
                 self._tell(group_id, self._fact(group_id, seen))
 
-        self._upstream.describe(group_id, described, lambda: self._tell(group_id, DescriptionFailed(for_good=False)))
+        def lost() -> None:
+            self._tell(group_id, DescriptionFailed(for_good=False))
+
+        hears = self._process.hears
+        self._upstream.describe(group_id, hears(described), hears(lost))
 
     def _fact(self, group_id: str, seen: GroupDescription) -> Described:
         members = tuple(

@@ -19,6 +19,7 @@ from simulation.groups import Groups, Key
 from simulation.invariants import Broken, one_in_flight, rises
 from simulation.network import Connection, Upstream
 from simulation.offsets import Commit
+from simulation.process import Process
 from translation import actions as do
 from translation import events as ev
 from translation.adopting import still_valid
@@ -42,16 +43,17 @@ class Proxy:
         self, name: str, clock: Clock, upstream: Upstream, rules: Rules, pacing: Pacing, journal: Journal
     ) -> None:
         self.name = name
+        self.process = Process(clock)
         # Ids that it gives out are its own, as a real one's are: its predecessor's members may still be there.
-        self._process = f"{name}@{clock.now}" if clock.now else name
+        self._life = f"{name}@{clock.now}" if clock.now else name
         self.alive = True
         self.members: dict[Key, Member] = {}
         self.journal = journal
         self.steps = 0
         self.rejoins_asked = 0
         self.on_transition: Callable[[Transition], None] = lambda transition: None
-        self.groups = Groups(clock, upstream, pacing, self.feed, self._hears_at, self._described)
-        self._clock, self._upstream, self._rules = clock, upstream, rules
+        self.groups = Groups(self.process, upstream, pacing, self.feed, self._hears_at, self._described)
+        self._upstream, self._rules = upstream, rules
         self._instances: dict[Key, str] = {}
         self._wakes: dict[Key, int] = {}
         self._waiting: dict[int, Connection] = {}
@@ -72,12 +74,22 @@ class Proxy:
         offsets: Mapping[TopicPartition, int] | None = None,
     ) -> None:
         """A client's request has arrived on a connection of ours."""
+        connection.on_closed = self.process.hears(lambda: self._closed(connection))
+        self.process.hears(self._received)(connection, key, event, reply, offsets)
+
+    def _received(
+        self,
+        connection: Connection,
+        key: Key,
+        event: ev.ClientEvent,
+        reply: Callable[[Any], None],
+        offsets: Mapping[TopicPartition, int] | None,
+    ) -> None:
         if not self.alive:
             return
         self._serial += 1
         number = self._serial
         connection.expect(number, reply)
-        connection.on_closed = lambda: self._closed(connection)
         self._waiting[number] = connection
         if offsets is not None:
             self._commits[number] = CommitToSend(key, offsets)
@@ -129,7 +141,7 @@ class Proxy:
         """A fresh id for whoever has none; and whoever had the instance is told that it is taken."""
         join = msgspec.structs.replace(
             join,
-            fresh_id=f"{join.client_id}-{self._process}.{join.request}",
+            fresh_id=f"{join.client_id}-{self._life}.{join.request}",
             company_assignor=self.groups.assignor(group_id),
         )
         registered = self._instances.get((group_id, join.instance_id or ""))
@@ -186,7 +198,7 @@ class Proxy:
 
     def _step(self, key: Key, member: Member, event: ev.AnyEvent) -> None:
         self.steps += 1
-        after, orders = step(member, event, self._clock.now)
+        after, orders = step(member, event, self.process.now)
         self._store(key, after)
         key = (after.group_id, after.member_id)
         if member.generation >= 0 and after.generation >= 0 and after.member_id == member.member_id:
@@ -209,7 +221,7 @@ class Proxy:
         wake_at = member.wake_at
         if wake_at is not None and self._wakes.get(own, wake_at + 1) > wake_at:
             self._wakes[own] = wake_at
-            self._clock.at(wake_at, lambda: self._wake(own, wake_at))
+            self.process.at(wake_at, lambda: self._wake(own, wake_at))
 
     def _drop(self, key: Key) -> None:
         member = self.members.pop(key, None)
@@ -226,7 +238,7 @@ class Proxy:
         member = self.members.get(key)
         if member is None or not self.alive:
             return
-        if member.wake_at is not None and member.wake_at > self._clock.now:
+        if member.wake_at is not None and member.wake_at > self.process.now:
             self._store(key, member)
         else:
             self.feed(key, ev.DeadlinePassed())
@@ -244,9 +256,8 @@ class Proxy:
             case do.FindRegisteredMember():
                 self._describe(key[0], lambda group: self._tell_registered(key, order.instance_id, group))
             case do.LearnTopics():
-                self._upstream.names(
-                    order.topic_ids, lambda names: self.feed(key, ev.TopicsLearned(names=names)), _idle
-                )
+                learnt = self.process.hears(lambda names: self.feed(key, ev.TopicsLearned(names=names)))
+                self._upstream.names(order.topic_ids, learnt, _idle)
             case do.LearnAllowedTopics():
                 self.feed(key, ev.TopicsAllowed(names=order.names))
             case do.Remember():
@@ -288,7 +299,8 @@ class Proxy:
             self._in_flight[key] -= 1
             self.feed(key, ev.CoordinatorLost())
 
-        self._upstream.heartbeat(heartbeat, member.client_id if member else "", self.name, answered, lost)
+        client_id, hears = member.client_id if member else "", self.process.hears
+        self._upstream.heartbeat(heartbeat, client_id, self.name, hears(answered), hears(lost))
 
     def _send_commit(self, key: Key, order: do.SendCommit) -> None:
         number = order.request
@@ -304,14 +316,16 @@ class Proxy:
             if self.alive:
                 self._step(key, self.members.get(key) or self._absent(key[0]), event)
 
-        self._upstream.commit(commit, answered, lambda: over(ev.CommitLost(request=number)))
+        hears = self.process.hears
+        self._upstream.commit(commit, hears(answered), hears(lambda: over(ev.CommitLost(request=number))))
 
     def _describe(self, group_id: str, tell: Callable[[GroupDescription | None], None]) -> None:
         def described(group: GroupDescription | None) -> None:
             if self.alive:
                 tell(group)
 
-        self._upstream.describe(group_id, described, lambda: described(None))
+        hears = self.process.hears
+        self._upstream.describe(group_id, hears(described), hears(lambda: described(None)))
 
     def _hears_at(self, key: Key) -> int:
         member = self.members.get(key)

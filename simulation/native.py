@@ -41,7 +41,7 @@ class NativeStyle(msgspec.Struct, frozen=True, kw_only=True):
 
 class NativeMember:
     """`paced` is what the proxy does to the interval in the answers of those that pass through it; `kept_back` says whether
-    it still holds a quiet heartbeat that came to it at that time."""
+    it still holds a heartbeat that came to it at that time, a quiet one or another."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class NativeMember:
         ledger: Ledger,
         style: NativeStyle,
         paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer], GroupHeartbeatAnswer],
-        kept_back: Callable[[int], bool],
+        kept_back: Callable[[int, bool], bool],
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
         self.member_id = name
@@ -108,7 +108,7 @@ class NativeMember:
         is_quiet = self.epoch > 0 and not self._full and not self._say_owned
         if life != self._life or self._in_flight:
             return
-        if is_quiet and self._kept_back(at):
+        if self._kept_back(at, is_quiet):
             self._clock.after(LOOK_MS, lambda: self._arrives(life, at))
         else:
             self._send(self.epoch, life)

@@ -18,6 +18,8 @@ from simulation.world import World
 CONVERGES_WITHIN_MS = 120_000
 CALM = Weather()
 Failure = tuple[str, str]
+# How many times a move's amount a proxy stands still: the longest is more than two sessions of most clients.
+STANDS_STILL_TIMES = 3
 
 
 def play(plan: Plan) -> World:
@@ -48,7 +50,8 @@ def happen(world: World, move: Move) -> None:
             person.starts()
         case "stops" | "vanishes" | "loses_its_sockets" | "rejoins" if person and person.alive:
             getattr(person, move.verb)()
-        case "changes_proxy":
+        case "changes_proxy" if not world.proxies[world.homes[move.who]].process.is_still:
+            # What it last said to one that stands still is heard when that wakes: an old commit after a new (docs/limits).
             world.moves_to(move.who, "second" if world.homes[move.who] == "proxy" else "proxy")
         case "subscribes":
             both = len(world.legacy[move.who].style.topics) > 1
@@ -59,6 +62,8 @@ def happen(world: World, move: Move) -> None:
             world.upstream_is_cut(move.amount)
         case "proxy_restarts" | "proxy_forgets" if world.proxies["proxy"].alive:
             world.proxy_restarts("proxy", move.verb == "proxy_restarts", move.amount)
+        case "proxy_stands_still" if not world.proxies["proxy"].process.is_still:
+            world.proxy_stands_still("proxy", STANDS_STILL_TIMES * move.amount)
         case "topic_grows":
             world.topics.grow("foo", len(world.topics.of(["foo"])) + 1)
         case "topic_is_deleted" if "bar" in world.topics.ids:

@@ -205,6 +205,10 @@ class Story:
         self.world.proxy_restarts(name, with_journal, gap_ms)
         return self.passes(gap_ms)
 
+    def proxy_stands_still(self, ms: int, name: str = "proxy") -> Story:
+        self.world.proxy_stands_still(name, ms)
+        return self.passes(ms)
+
     def topic_grows(self, name: str, count: int) -> Story:
         self.world.topics.grow(name, count)
         return self

@@ -91,10 +91,12 @@ class World:
         """Direct, or through a proxy that paces it."""
 
         def paced(request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
-            return answer if through is None else self.proxies[through].groups.paced(request, answer)
+            proxy = None if through is None else self.proxies[through]
+            return answer if proxy is None or proxy.process.is_still else proxy.groups.paced(request, answer)
 
-        def kept_back(at: int) -> bool:
-            return through is not None and self.proxies[through].groups.kept_back(GROUP, at)
+        def kept_back(at: int, is_quiet: bool) -> bool:
+            proxy = None if through is None else self.proxies[through]
+            return proxy is not None and (proxy.process.is_still or (is_quiet and proxy.groups.kept_back(GROUP, at)))
 
         member = NativeMember(
             name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle(), paced, kept_back
@@ -163,6 +165,10 @@ class World:
         new = self.proxy(name, journal)
         new.steps, new.rejoins_asked = old.steps, old.rejoins_asked
         new.on_transition = old.on_transition
+
+    def proxy_stands_still(self, name: str, ms: int) -> None:
+        """Its sockets stay, and take what is said."""
+        self.proxies[name].process.stands_still(ms)
 
     def moves_to(self, client: str, proxy: str) -> None:
         self.homes[client] = proxy

@@ -68,6 +68,7 @@ def _end(turn: Turn, standing: Standing) -> None:
         rejoin=None,
         rebalance_by=None,
         farewell_at=None,
+        farewell_since=None,
         unclaimed_since=None,
         leave_by=None,
         came_at=NEVER,

@@ -4,7 +4,8 @@ Two proxies of one group share nothing. The one that lost the client must not le
 asks the coordinator who has beaten for the member: more than once, for whoever has it may only just reach the coordinator
 again. An answer that names another host is the host's to judge (SeenElsewhere); one that shows another epoch than ours
 says the same. Without any answer the member is let be, for one more session, and then forgotten: nobody beats for it
-any more, so the coordinator will miss it by itself.
+any more, so the coordinator will miss it by itself. Where the proxy itself has stood still through all of that, it asks first
+too: what the client said meanwhile may not have been read yet.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ def give_up(turn: Turn) -> None:
     member = turn.member
     begins_at, ends_at = member.farewell_begins_at, member.ends_at
     if begins_at is None or ends_at is None or turn.now < begins_at:
+        if member.farewell_at is not None:
+            # The client was there after all: it waited for the answer to a Heartbeat that was held for too long.
+            turn.becomes(farewell_at=None, farewell_since=None, unclaimed_since=None)
         return
     if member.phase is Phase.ABSENT:
         turn.becomes(standing=Standing.ABSENT)
@@ -39,7 +43,9 @@ def _why(member: Member, now: int) -> str:
 
 def _say_farewell(turn: Turn, ends_at: int) -> None:
     member = turn.member
-    if turn.now >= ends_at + member.contract.session_timeout_ms:
+    since = turn.now if member.farewell_since is None else member.farewell_since
+    turn.becomes(farewell_since=since)
+    if turn.now >= max(ends_at, since) + member.contract.session_timeout_ms:
         turn.because(_why(member, turn.now))
         vanish(turn)
     elif member.farewell_at is None or turn.now >= member.farewell_at:

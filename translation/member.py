@@ -141,6 +141,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rejoin: Rejoin | None = None  # the client is to be asked to
     rebalance_by: int | None = None
     farewell_at: int | None = None
+    farewell_since: int | None = None  # when it was first asked who else beats for this member
     unclaimed_since: int | None = None  # descriptions say that nobody else beats for this member
     leave_by: int | None = None
 

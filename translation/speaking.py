@@ -38,7 +38,7 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
     turn.spoken = _is_at_home(turn.member, event)
     _come_back(turn, event)
     _say_all_if_shared(turn)
-    turn.becomes(heard_at=turn.now, farewell_at=None, unclaimed_since=None)
+    turn.becomes(heard_at=turn.now, farewell_at=None, farewell_since=None, unclaimed_since=None)
     look_again(turn)
     match event:
         case JoinRequested():

@@ -1,6 +1,9 @@
 """Time for members: milliseconds of the wall clock that never go back, and alarms.
 
 Journals outlive the process, so the count begins at the wall clock's time; from then on it is the monotonic clock's.
+
+A process that was made to stand still (its container was frozen, its machine moved) wakes to alarms that are over. What was
+said meanwhile lies in its sockets: that is read first, or whoever spoke in time would be taken for silent.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from collections.abc import Callable
 import trio
 
 LONGEST_SLEEP_SECONDS = 3600.0
+# A busy process is late by some milliseconds.
+OVERSLEPT_MS = 1000
+CATCH_UP_SECONDS = 0.25
 
 
 class Clock:
@@ -36,10 +42,19 @@ class Clock:
             self._sooner.set()
         heapq.heappush(self._alarms, (when_ms, next(self._serial), ring))
 
+    def _due(self) -> list[Callable[[], None]]:
+        """Alarms that these set, even for a moment that is over, ring in another round: everybody else has a turn between."""
+        due, now_ms = [], self.now_ms
+        while self._alarms and self._alarms[0][0] <= now_ms:
+            due.append(heapq.heappop(self._alarms)[2])
+        return due
+
     async def run(self) -> None:
         while True:
-            while self._alarms and self._alarms[0][0] <= self.now_ms:
-                heapq.heappop(self._alarms)[2]()
+            if self._alarms and self._alarms[0][0] + OVERSLEPT_MS < self.now_ms:
+                await trio.sleep(CATCH_UP_SECONDS)
+            for ring in self._due():
+                ring()
             self._sooner = trio.Event()
             wait = LONGEST_SLEEP_SECONDS
             if self._alarms:

@@ -15,7 +15,7 @@ from random import Random
 
 import trio
 
-from tests.clients import Client, overlaps, shared_out
+from tests.clients import LIBRARIES, Client, overlaps, shared_out
 from tests.kafka import Cluster
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
@@ -24,9 +24,11 @@ from tests.proxy.running import Running
 BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
 MAKES = (*BEGINNERS, "aiokafka", "kafka-go", "franz-go", "java-3.9")
 FEWEST, MOST = 3, 6
-PARTITIONS = 12
+PARTITIONS, MOST_PARTITIONS = 12, 18
 SESSION_MS, HEARTBEAT_MS = 10_000, 1_000
 CALM_SECONDS = 3
+# Of the newcomers that can.
+STATIC_PART = 0.3
 # Longer than the coordinator's own session: nothing else ends the member of a native client that was killed.
 PATIENCE_SECONDS = 90
 LONGEST_PAUSE_SECONDS = 8
@@ -56,6 +58,8 @@ class Play:
         self._everybody: list[Client] = []
         self._present: list[Client] = []
         self._natives: set[Client] = set()
+        self._instances: dict[Client, str | None] = {}
+        self._partitions = PARTITIONS
         self._topic = f"chaos-{uuid.uuid4()}"
         kafka.create_topic(self._topic, PARTITIONS, replication=len(kafka.nodes))
         self._config = folder / "proxy.toml"
@@ -69,7 +73,7 @@ class Play:
             for make in BEGINNERS:
                 await self._comes(make)
             await self._settles("the beginning")
-            steady = Steady(self._kafka.bootstrap, self._topic, PARTITIONS)
+            self._steady = steady = Steady(self._kafka.bootstrap, self._topic, PARTITIONS)
             for _ in range(events):
                 event = self._chance.choice(self._possible())
                 _say(event.__name__.replace("_", " "))
@@ -88,19 +92,21 @@ class Play:
 
     def _possible(self) -> list[Event]:
         around = [self.proxy_is_killed, self.proxy_is_stopped, self.broker_is_killed, self.broker_is_restarted]
-        always = [*around, self.coordinator_moves, self.coordinator_hangs, self.two_are_restarted]
+        stand_still = [self.coordinator_hangs, self.proxy_hangs, self.one_hangs]
+        always = [*around, *stand_still, self.coordinator_moves, self.two_are_restarted]
+        grows = [self.topic_grows] if self._partitions < MOST_PARTITIONS else []
         more = [self.one_joins, self.native_joins, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
-        return [*always, *more, *fewer]
+        return [*always, *grows, *more, *fewer]
 
     async def one_joins(self) -> None:
-        await self._comes(self._chance.choice(MAKES))
+        await self._newcomer()
 
     async def native_joins(self) -> None:
         await self._comes("confluent-kafka", is_native=True)
 
     async def one_comes_and_goes(self) -> None:
-        newcomer = await self._comes(self._chance.choice(MAKES))
+        newcomer = await self._newcomer()
         await trio.sleep(self._chance.random())
         await self._goes(newcomer)
 
@@ -116,7 +122,7 @@ class Play:
     async def two_are_restarted(self) -> None:
         for each in self._chance.sample(self._present, 2):
             await self._goes(each)
-            await self._comes(each.library, is_native=each in self._natives)
+            await self._comes(each.library, each in self._natives, self._instances[each])
 
     async def proxy_is_killed(self) -> None:
         await self._restarts_proxy(signal.SIGKILL)
@@ -145,6 +151,23 @@ class Play:
             await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
         await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
+    async def proxy_hangs(self) -> None:
+        self._proxy.process.send(signal.SIGSTOP)
+        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+        self._proxy.process.send(signal.SIGCONT)
+
+    async def one_hangs(self) -> None:
+        client = self._chance.choice(self._present)
+        _say(f"  {client.name}")
+        client.pause()
+        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+        client.resume()
+
+    async def topic_grows(self) -> None:
+        self._partitions += 2
+        await trio.to_thread.run_sync(self._kafka.grow_topic, self._topic, self._partitions)
+        self._steady.spread(self._partitions)
+
     # -------------------------------------------------------------------------------------------------------- details
 
     @property
@@ -160,18 +183,29 @@ class Play:
         await trio.sleep(self._chance.choice((0, 2)))
         self._proxies.append(await trio.to_thread.run_sync(self._serve, old.base))
 
-    async def _comes(self, library: str, is_native: bool = False) -> Client:
+    async def _newcomer(self) -> Client:
+        make = self._chance.choice(MAKES)
+        is_static = self._chance.random() < STATIC_PART and LIBRARIES[make].static_members
+        return await self._comes(make, instance_id=f"static-{len(self._everybody)}" if is_static else None)
+
+    async def _comes(self, library: str, is_native: bool = False, instance_id: str | None = None) -> Client:
         """Native ones come to the brokers or to the proxy."""
         where = self._chance.choice((self._kafka, self._proxy)) if is_native else self._proxy
-        name = f"{len(self._everybody)}-{library}{'-native' if is_native else ''}"
+        kind = "-native" if is_native else "-static" if instance_id else ""
+        name = f"{len(self._everybody)}-{library}{kind}"
         client = await self._exits.enter_async_context(await Client.start(library, where.bootstrap, name=name))
         if is_native:
             client.subscribe(self._topic, self._topic, protocol="consumer")
             self._natives.add(client)
         else:
             client.subscribe(
-                self._topic, self._topic, session_timeout_ms=SESSION_MS, heartbeat_interval_ms=HEARTBEAT_MS
+                self._topic,
+                self._topic,
+                session_timeout_ms=SESSION_MS,
+                heartbeat_interval_ms=HEARTBEAT_MS,
+                instance_id=instance_id,
             )
+        self._instances[client] = instance_id
         self._everybody.append(client)
         self._present.append(client)
         return client
@@ -183,7 +217,7 @@ class Play:
     async def _settles(self, after: str) -> None:
         began = time.monotonic()
         try:
-            await shared_out(self._present, PARTITIONS, CALM_SECONDS, PATIENCE_SECONDS)
+            await shared_out(self._present, self._partitions, CALM_SECONDS, PATIENCE_SECONDS)
             _say(f"  settled after {time.monotonic() - began - CALM_SECONDS:.1f} s")
         except TimeoutError as failure:
             self.outcome.unsettled.append(f"{after}: {failure}")

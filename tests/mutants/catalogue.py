@@ -255,6 +255,12 @@ DEADLINES = (
         "a proxy that lost a client to another does not leave in its name",
     ),
     Mutant(
+        "farewell.py",
+        "turn.now >= max(ends_at, since) + member.contract",
+        "turn.now >= ends_at + member.contract",
+        "a proxy that stood still asks who has its clients before it takes them for gone",
+    ),
+    Mutant(
         "heartbeats.py",
         "if member.is_silent(due_at):",
         "if False:",

@@ -260,6 +260,38 @@ def test_a_silent_client_is_let_be_while_nobody_can_say_who_has_it_and_then_forg
     assert play >> wait(1) << Forget() << Is("absent/absent E2 g-1")
 
 
+def overslept() -> Playbook:
+    """The proxy stood still for more than two sessions: what the client said meanwhile may not have been read yet."""
+    play = Playbook(stable(rules=CAUTIOUS), NOW)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play.now += 230_000
+    return play >> DeadlinePassed() << DescribeGroup()
+
+
+def test_who_was_not_asked_about_in_time_is_asked_about_before_it_is_given_up() -> None:
+    play = after(overslept(), target(2), wait(1_499)) >> target(2)
+    after(play, wait(1))
+    assert play >> target(2) << beat(-1) << Is("absent/leaving E2 g-1")
+
+
+def test_and_stays_if_it_is_heard_now() -> None:
+    assert overslept() >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1]) << Is("stable/stable E2 g2")
+
+
+def test_and_who_waits_for_the_answer_to_a_heartbeat_that_was_held_all_the_time_is_there() -> None:
+    play = Playbook(stable(rules=msgspec.structs.replace(CAUTIOUS, hold_beat_part=0.9)), NOW)
+    after(play, beats(3), wait(3_000), beats(4), wait(3_000), beats(5))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play.now += 100_000
+    play >> DeadlinePassed() << DescribeGroup() << AnswerHeartbeat(5)
+    assert play >> wait(97_999) << Is("stable/stable E2 g2")
+
+
+def test_and_is_let_be_for_a_session_from_now_if_nobody_can_say() -> None:
+    play = after(overslept(), wait(99_999)) >> DeadlinePassed()
+    assert play >> wait(1) << Forget() << Is("absent/absent E2 g-1")
+
+
 def test_where_nobody_may_ask_a_silent_client_leaves_when_its_session_ends() -> None:
     play = silent() >> TargetUnknown() >> wait(1_999)
     assert play >> wait(1) << beat(-1)

@@ -118,6 +118,14 @@ def test_a_client_that_speaks_in_its_farewell_after_its_rebalance_timeout_is_out
     assert play.transitions[-1].cause == "rebalance timeout"
 
 
+def test_and_one_that_joins_then_and_holds_nothing_joins_anew() -> None:
+    play = after(Playbook(stable(rules=CAUTIOUS), NOW), wait(10_000), granted(2, [0]))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(60_400))
+    assert play >> joins(3) << beat(0, owned=()) << Is("completing-rebalance/joining E0 g-1")
+    assert play.transitions[-1].cause == "rebalance timeout"
+
+
 # --- shared --------------------------------------------------------------------------------------------------------
 
 

@@ -102,7 +102,7 @@ class Walker:
         if wake_at is not None and self.random.random() < 0.7:
             self.now = max(self.now, wake_at)
         else:
-            self.now += self.random.choice([1, 200, 3_000])
+            self.now += self.random.choice([1, 200, 3_000, 100_000])
         return ev.DeadlinePassed()
 
     def coordinator_says(self) -> ev.AnyEvent:

@@ -66,6 +66,25 @@ def test_without_its_journal_each_client_rejoins_once_and_nothing_moves(
     bob.was_refused()
 
 
+@LINES
+@STYLES
+@pytest.mark.parametrize("seconds", [8, 12, 25])
+def test_a_proxy_that_stood_still_takes_nobody_for_silent_who_spoke_meanwhile(
+    line: BrokerLine, style: dict[str, Any], seconds: int
+) -> None:
+    """What its clients said meanwhile is in its sockets; and so are the coordinator's answers, which may be read first."""
+    story, alice, bob = two_at_rest(line, **style)
+    epoch = story.world.group.epoch
+    story.until(
+        lambda: any(each.in_flight for each in story.world.proxies["proxy"].members.values()), "a beat is under way"
+    )
+    story.proxy_stands_still(seconds * 1_000)
+    assert undisturbed(story, alice, bob)
+    story.group_is("Stable", epoch)
+    for member in (alice, bob):
+        member.was_refused()
+
+
 def test_a_proxy_that_is_away_for_long_costs_the_members_their_sessions_and_no_more() -> None:
     story, alice, bob = two_at_rest()
     story.proxy_restarts(gap_ms=60_000)

@@ -1,0 +1,64 @@
+"""Alarms: when they ring, and what has its turn before those that were overslept."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from proxy.groups.clock import CATCH_UP_SECONDS, OVERSLEPT_MS, Clock
+
+
+@pytest.fixture
+def rung(nursery: trio.Nursery, mock_clock: MockClock) -> list[str]:
+    """Alarms at one and two seconds from now, of a clock that runs. Nobody's time passes but by `mock_clock.jump`."""
+    clock, rung = Clock(), list[str]()
+    for name, delay_ms in (("second", 2_000), ("first", 1_000)):
+        clock.at(clock.now_ms + delay_ms, partial(rung.append, name))
+    nursery.start_soon(clock.run)
+    return rung
+
+
+async def passes(mock_clock: MockClock, seconds: float) -> None:
+    mock_clock.jump(seconds)
+    await wait_all_tasks_blocked()
+
+
+async def test_alarms_ring_when_they_are_over_and_not_before(rung: list[str], mock_clock: MockClock) -> None:
+    await wait_all_tasks_blocked()
+    await passes(mock_clock, 0.9)
+    assert rung == []
+    await passes(mock_clock, 0.2)
+    assert rung == ["first"]
+    await passes(mock_clock, 1.0)
+    assert rung == ["first", "second"]
+
+
+async def test_what_came_while_the_process_stood_still_has_its_turn_before_alarms_that_it_overslept(
+    rung: list[str], mock_clock: MockClock
+) -> None:
+    await wait_all_tasks_blocked()
+    await passes(mock_clock, 2.1 + OVERSLEPT_MS / 1000)
+    assert rung == []
+    await passes(mock_clock, CATCH_UP_SECONDS)
+    assert rung == ["first", "second"]
+
+
+async def test_an_alarm_that_sets_itself_for_a_moment_that_is_over_stops_nobody(
+    nursery: trio.Nursery, mock_clock: MockClock
+) -> None:
+    clock, times = Clock(), 0
+
+    def ring() -> None:
+        nonlocal times
+        times += 1
+        clock.at(clock.now_ms - 1, ring)
+
+    ring()
+    nursery.start_soon(clock.run)
+    for _ in range(3):
+        await wait_all_tasks_blocked()
+        mock_clock.jump(0.001)
+    assert times == 4

@@ -152,9 +152,8 @@ class Play:
         await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
     async def proxy_hangs(self) -> None:
-        self._proxy.process.send(signal.SIGSTOP)
-        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
-        self._proxy.process.send(signal.SIGCONT)
+        with self._proxy.standing_still():
+            await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
 
     async def one_hangs(self) -> None:
         client = self._chance.choice(self._present)

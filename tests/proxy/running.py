@@ -69,6 +69,15 @@ class Running:
     def stop(self) -> None:
         self.process.end(signal.SIGTERM)
 
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Its sockets stay, and take what is said: as a container that is frozen."""
+        self.process.send(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send(signal.SIGCONT)
+
     def get(self, path: str) -> tuple[int, str]:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=5) as answer:

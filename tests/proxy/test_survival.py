@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,13 @@ import trio
 
 from tests.clients import Client, Sasl, overlaps
 from tests.kafka import Cluster, Security
+from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
 
 pytestmark = pytest.mark.broker
+
+SESSION_SECONDS = 10
 
 
 def new_topic(kafka: Cluster) -> str:
@@ -109,6 +114,31 @@ async def test_without_a_journal_a_restart_costs_one_rejoin_and_no_partition(kaf
             assert len(alice.owned) == 4
             assert [each.member_id for each in after.members] == [each.member_id for each in before.members]
             assert len(alice.seen("assigned")) == joined + 1
+
+
+def test_a_proxy_that_stood_still_through_a_session_goes_on_with_a_client_that_waits_for_it(
+    kafka3: Cluster, topic: str
+) -> None:
+    """All that time its Heartbeat was held; and when it is answered at last, it says nothing for a while."""
+    with Running(kafka3.bootstrap).ready() as proxy:
+        one = ByHand(("127.0.0.1", proxy.port_of(kafka3.coordinator(topic))), topic, topic)
+        one.session_timeout_ms = SESSION_SECONDS * 1000
+        one.joins()
+        # A Heartbeat right after SyncGroup would be answered at once.
+        time.sleep(0.2)
+        with ThreadPoolExecutor() as beside:
+            held = beside.submit(one.beat)
+            time.sleep(0.2)
+            assert not held.done()
+            with proxy.standing_still():
+                time.sleep(SESSION_SECONDS - 1)
+            assert held.result() == 0
+        # By now it would be asked once more who else has this client.
+        time.sleep(1)
+        assert proxy.get("/livez")[0] == 200
+        assert one.beat() == 0
+        assert one.commit(topic, 0, 5) == 0
+        one.close()
 
 
 async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic: str) -> None:

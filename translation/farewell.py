@@ -22,9 +22,6 @@ def give_up(turn: Turn) -> None:
     member = turn.member
     begins_at, ends_at = member.farewell_begins_at, member.ends_at
     if begins_at is None or ends_at is None or turn.now < begins_at:
-        if member.farewell_at is not None:
-            # The client was there after all: it waited for the answer to a Heartbeat that was held for too long.
-            turn.becomes(farewell_at=None, farewell_since=None, unclaimed_since=None)
         return
     if member.phase is Phase.ABSENT:
         turn.becomes(standing=Standing.ABSENT)

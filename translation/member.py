@@ -175,7 +175,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def session_ends_at(self) -> int | None:
         """When the client has been silent for too long. Whoever is leaving, or waits for our answer, has no session."""
-        if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked:
+        if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked or self.held:
             return None
         return self.heard_at + self.contract.session_timeout_ms
 

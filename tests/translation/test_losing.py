@@ -283,7 +283,7 @@ def test_and_who_waits_for_the_answer_to_a_heartbeat_that_was_held_all_the_time_
     after(play, beats(3), wait(3_000), beats(4), wait(3_000), beats(5))
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     play.now += 100_000
-    play >> DeadlinePassed() << DescribeGroup() << AnswerHeartbeat(5)
+    play >> DeadlinePassed() << AnswerHeartbeat(5)
     assert play >> wait(97_999) << Is("stable/stable E2 g2")
 
 

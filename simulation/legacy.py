@@ -72,6 +72,8 @@ class LegacyClient:
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
         self.member_id = ""
+        # What it said under these may be heard yet: in its last life, to a proxy that stood still.
+        self.former_ids: set[str] = set()
         self.generation = -1
         self.owned: frozenset[TopicAndNumber] = frozenset()
         self.alive = False
@@ -329,6 +331,7 @@ class LegacyClient:
 
     def _forget_membership(self) -> None:
         self._let_go(self.owned)
+        self.former_ids.add(self.member_id)
         self.member_id, self.generation = "", -1
 
     def _left(self, life: int) -> None:

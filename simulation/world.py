@@ -208,7 +208,7 @@ class World:
         return self.now - began
 
     def _commit_accepted(self, commit: Commit, before: dict[TopicPartition, int]) -> None:
-        owner = next((each for each in self._everybody() if each.member_id == commit.member_id), None)
+        owner = next((each for each in self._everybody() if _is_known_as(each, commit.member_id)), None)
         if owner is None:
             raise Broken("HonestGeneration", f"a commit of {commit.member_id}, which is nobody, is accepted")
         names = self.topics.names
@@ -218,3 +218,7 @@ class World:
 
     def _everybody(self) -> list[LegacyClient | NativeMember]:
         return [*self.legacy.values(), *self.natives.values()]
+
+
+def _is_known_as(owner: LegacyClient | NativeMember, member_id: str) -> bool:
+    return owner.member_id == member_id or (isinstance(owner, LegacyClient) and member_id in owner.former_ids)

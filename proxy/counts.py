@@ -1,4 +1,4 @@
-"""What is counted on the byte path: plain integers, read by the metrics page when somebody asks."""
+"""What is counted on the byte path: plain numbers, read by the metrics page when somebody asks."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Counts:
         # By api key << 16 | version: one dictionary operation a request.
         self.requests_by_version: defaultdict[int, int] = defaultdict(int)
         self.rewritten: defaultdict[int, int] = defaultdict(int)
+        self.stood_still_seconds = 0.0
         self.disconnects: dict[str, int] = {cause.value: 0 for cause in Cause}
 
     @property

@@ -22,7 +22,16 @@ METRICS = {
     "answers_rewritten": "answers that left changed, by api",
     "bytes_from_clients": "bytes received from clients",
     "bytes_from_brokers": "bytes received from brokers",
+    "stood_still_seconds": "for how long the process got no time to run, at least",
 }
+
+PLAIN = (
+    "connections_opened",
+    "upstream_connect_failures",
+    "bytes_from_clients",
+    "bytes_from_brokers",
+    "stood_still_seconds",
+)
 
 
 class _Reader(Collector):
@@ -37,7 +46,7 @@ class _Reader(Collector):
         yield InfoMetricFamily(PREFIX + "build", METRICS["build"], {"version": self._version})
         yield _gauge("ready", int(self._ready()))
         yield _gauge("connections_open", counts.connections_open)
-        for name in ("connections_opened", "upstream_connect_failures", "bytes_from_clients", "bytes_from_brokers"):
+        for name in PLAIN:
             yield CounterMetricFamily(PREFIX + name, METRICS[name], value=getattr(counts, name))
         yield _counters("disconnects", "cause", counts.disconnects)
         yield _counters("requests", "api", self._by_name(counts.requests))

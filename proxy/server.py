@@ -73,7 +73,7 @@ class Proxy:
         self.counts = Counts()
         self.directory = Directory(settings, self._node_appeared)
         self.wire = Wire(self.directory)
-        self.clock = Clock()
+        self.clock = Clock(self._stood_still)
         self.host = Host(
             self.clock,
             GroupRules(settings.groups, rules_of(settings.translation)),
@@ -111,6 +111,10 @@ class Proxy:
 
     async def run_epoll_set(self) -> None:
         await self._epoll_set.run()
+
+    def _stood_still(self, seconds: float) -> None:
+        self.counts.stood_still_seconds += seconds
+        self.log.warning("stood still", at_least_seconds=round(seconds, 1))
 
     def _open_door(self, address: Address, node: int | None) -> None:
         self.doors.append(Door(self._epoll_set, address, node, self._welcome, self.log))

@@ -22,7 +22,9 @@ CATCH_UP_SECONDS = 0.25
 
 
 class Clock:
-    def __init__(self) -> None:
+    def __init__(self, stood_still: Callable[[float], None] = lambda seconds: None) -> None:
+        """`stood_still` hears for how long at least: since the first alarm that was overslept."""
+        self._stood_still = stood_still
         self._ahead = time.time() - trio.current_time()
         self._alarms: list[tuple[int, int, Callable[[], None]]] = []
         self._serial = itertools.count()
@@ -51,7 +53,9 @@ class Clock:
 
     async def run(self) -> None:
         while True:
-            if self._alarms and self._alarms[0][0] + OVERSLEPT_MS < self.now_ms:
+            late_ms = self.now_ms - self._alarms[0][0] if self._alarms else 0
+            if late_ms > OVERSLEPT_MS:
+                self._stood_still(late_ms / 1000)
                 await trio.sleep(CATCH_UP_SECONDS)
             for ring in self._due():
                 ring()

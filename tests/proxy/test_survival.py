@@ -136,6 +136,8 @@ def test_a_proxy_that_stood_still_through_a_session_goes_on_with_a_client_that_w
         # By now it would be asked once more who else has this client.
         time.sleep(1)
         assert proxy.get("/livez")[0] == 200
+        assert proxy.metric("stood_still_seconds_total") > 1
+        assert "stood still" in proxy.log.read_text()
         assert one.beat() == 0
         assert one.commit(topic, 0, 5) == 0
         one.close()

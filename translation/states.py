@@ -77,10 +77,7 @@ STANDING_MOVES: dict[tuple[Standing, Standing], str] = {
     (Standing.STABLE, Standing.ABSENT): "seen elsewhere",
     (Standing.RECONCILING, Standing.STABLE): "the client has what is assigned",
     (Standing.RECONCILING, Standing.ACKNOWLEDGING): "the client has let go",
-    (
-        Standing.RECONCILING,
-        Standing.JOINING,
-    ): "JoinGroup after its rebalance timeout, without claims: it joins anew",
+    (Standing.RECONCILING, Standing.JOINING): "JoinGroup without claims, after its rebalance timeout",
     (Standing.RECONCILING, Standing.LEAVING): "LeaveGroup, or a deadline of the client passed",
     (Standing.RECONCILING, Standing.FENCED): "the coordinator forgot the member",
     (Standing.RECONCILING, Standing.FATAL): "the instance id was taken by another process, or access was withdrawn",

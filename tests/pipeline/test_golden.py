@@ -37,6 +37,9 @@ GROUP = TOPIC = "golden"
 EVERY = {(TOPIC, number) for number in range(4)}
 # Two processes read one clock; the proxy's nanoseconds have gone through a float.
 CLOCK_MS = 1
+# Told, and let go of by a JoinGroup that was on its way already: kafka-python joins once more before it has looked at the
+# answer to its SyncGroup, at times, and never says that it had them.
+FLEETING_MS = 50
 
 
 class Golden(NamedTuple):
@@ -122,8 +125,10 @@ def test_a_cooperative_client_hears_of_what_is_new_and_that_is_what_the_rows_gai
 def test_a_partition_was_a_clients_when_the_table_says_so(golden: Golden, name: str) -> None:
     """Told before the client can act on it, and let go of after the client has: each row holds one stay, and no two
     rows of a partition meet."""
+    told = golden.rows("ownership", client_id=name, view="told")
     rows = sorted(
-        golden.rows("ownership", client_id=name, view="told"), key=lambda row: (row["partition"], row["from_ns"])
+        (row for row in told if row["to_ns"] - row["from_ns"] > FLEETING_MS * 1e6),
+        key=lambda row: (row["partition"], row["from_ns"]),
     )
     stays = sorted(clients.spans(getattr(golden, name)), key=lambda stay: (stay.partition, stay.since_ms))
     assert [parted([row["partition"]]) for row in rows] == [{stay.partition} for stay in stays]

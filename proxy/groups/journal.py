@@ -3,10 +3,14 @@
 One file, one JSON line an entry, appended and handed to the kernel at once: the end of the process loses nothing, only
 the end of the machine may, and then the members are adopted without it. A line that is cut off is the last, and is
 dropped. When more than half of the lines are of the past the file is written anew beside the old one and put in its place.
+
+It is one process' own, for as long as that lives: another would put its own file in this one's place, and what is appended
+here would be appended to nothing. A file beside it is locked, for the journal itself is replaced now and then.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -18,6 +22,8 @@ from translation.events import JournalEntry
 Key = tuple[str, str]
 
 FEWEST_TO_COMPACT = 1_000
+# How each line begins.
+HEAD = b'{"group":'
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -44,9 +50,13 @@ class Journal:
         self._path = path
         self._log = log
         self._lines = 0
-        self._file = -1
+        self._file = self._lock = -1
         if path is not None:
-            self._open(path)
+            try:
+                self._open(path)
+            except CannotJournal:
+                self.close()
+                raise
 
     def remember(self, entry: JournalEntry) -> None:
         key = (entry.group_id, entry.member_id)
@@ -59,20 +69,36 @@ class Journal:
             self._write(Line(*key))
 
     def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        for each in (self._file, self._lock):
+            if each >= 0:
+                os.close(each)
+        self._file = self._lock = -1
 
     def _open(self, path: Path) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            self._claim(path)
             self._load(path)
             self._compact(path)
         except OSError as failure:
             raise CannotJournal(f"cannot write the journal {path} (`journal`): {failure.strerror}") from failure
 
+    def _claim(self, path: Path) -> None:
+        self._lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            why = f"another proxy that is running writes the journal {path} (`journal`): give each its own"
+            raise CannotJournal(why) from None
+
     def _load(self, path: Path) -> None:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
+        # A machine that died may leave zeros.
+        written = [line for line in (line.strip(b"\0") for line in lines) if line]
+        if written and not any(HEAD.startswith(line[: len(HEAD)]) for line in written):
+            raise CannotJournal(
+                f"{path} (`journal`) is no journal, and would be overwritten: name another file, or remove it"
+            )
         for number, line in enumerate(lines, 1):
             try:
                 read = _decode(line) if line else None
@@ -106,5 +132,6 @@ class Journal:
         except OSError:
             os.close(file)
             raise
-        self.close()
+        if self._file >= 0:
+            os.close(self._file)
         self._file, self._lines = file, len(self.entries)

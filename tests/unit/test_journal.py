@@ -37,6 +37,7 @@ def test_what_was_remembered_last_is_there_again(tmp_path: Path) -> None:
     journal.remember(entry("m", 2))
     journal.remember(entry("n", 1))
     journal.forget(("g", "n"))
+    journal.close()
     again = Journal(tmp_path / "new" / "journal", quiet())
     assert again.entries == {("g", "m"): entry("m", 2)}
 
@@ -50,18 +51,23 @@ def test_a_journal_cut_at_any_byte_loses_no_whole_line(tmp_path: Path) -> None:
     ends = [at for at, byte in enumerate(whole) if byte == ord("\n")]
     for cut in [*range(0, len(whole), 7), *ends, *(end + 1 for end in ends)]:
         path.write_bytes(whole[:cut])
+        journal.close()
         journal = Journal(path, quiet())
         # The last line may be whole without its end.
         lines = sum(end <= cut for end in ends)
         found = journal.entries.get(("g", "m"))
         assert (found.generation if found else 0) == lines
         journal.remember(entry("after", 9))
-        assert ("g", "after") in Journal(path, quiet()).entries
+        journal.close()
+        journal = Journal(path, quiet())
+        assert ("g", "after") in journal.entries
 
 
 def test_an_unreadable_line_is_named_and_the_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    Journal(path, quiet()).remember(entry("m"))
+    journal = Journal(path, quiet())
+    journal.remember(entry("m"))
+    journal.close()
     path.write_bytes(b"\x00not json\n" + path.read_bytes())
     out = io.StringIO()
     assert ("g", "m") in Journal(path, Log(out=out)).entries
@@ -74,6 +80,7 @@ def test_the_past_is_cut_off(tmp_path: Path) -> None:
     for generation in range(3_000):
         journal.remember(entry("m", generation))
     assert path.read_bytes().count(b"\n") < 1_500
+    journal.close()
     assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2_999)}
 
 
@@ -89,3 +96,34 @@ def test_a_place_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotJournal, match=r"cannot write the journal .*/file/journal \(`journal`\)"):
         Journal(tmp_path / "file" / "journal", quiet())
+
+
+def test_a_journal_in_use_is_nobody_elses_and_stays_whole(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    # It has been replaced since it was claimed.
+    for generation in range(2_000):
+        journal.remember(entry("m", generation))
+    with pytest.raises(CannotJournal, match=r"another proxy .* writes the journal .*/journal \(`journal`\)"):
+        Journal(path, quiet())
+    journal.remember(entry("m", 2_000))
+    journal.close()
+    assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2_000)}
+
+
+def test_zeros_that_a_dying_machine_left_are_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(bytes(100))
+    Journal(path, quiet()).remember(entry())
+    assert path.read_bytes().startswith(b'{"group":"g"')
+
+
+@pytest.mark.parametrize("text", [b"hello\n", b"hello", b"\x00\x01", b'{"groups": []}\n'])
+def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(text)
+    with pytest.raises(CannotJournal, match=r"/notes \(`journal`\) is no journal"):
+        Journal(path, quiet())
+    assert path.read_bytes() == text
+    path.unlink()
+    Journal(path, quiet()).remember(entry())

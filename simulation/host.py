@@ -24,6 +24,7 @@ from translation import actions as do
 from translation import events as ev
 from translation.adopting import still_valid
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
+from translation.joining import is_proper
 from translation.member import NEVER, Member
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
@@ -147,7 +148,8 @@ class Proxy:
         registered = self._instances.get((group_id, join.instance_id or ""))
         if join.instance_id is None or join.member_id or registered is None:
             return join
-        self.feed((group_id, registered), ev.InstanceTaken())
+        if is_proper(self._absent(group_id), join):
+            self.feed((group_id, registered), ev.InstanceTaken())
         return msgspec.structs.replace(join, predecessor=registered)
 
     def _recognise(self, key: Key, group: GroupDescription | None) -> None:

@@ -21,9 +21,10 @@ How to host members (the proxy does it over sockets, the simulation without):
    that id, feed `MemberAdopted` to `Member(group_id=..., rules=...)` first (with your journal's entry if it is
    `adopting.still_valid` for that request, and with the names of the topics assigned and subscribed to);
    otherwise feed the request to the absent member: it answers UNKNOWN_MEMBER_ID, MEMBER_ID_REQUIRED or joins.
-   A JoinGroup with an instance id of another member of yours, and an empty member id: feed that one `InstanceTaken`,
-   and give the newcomer its id as `predecessor`. With a member id that is not the registered one: the absent member
-   answers UNKNOWN_MEMBER_ID, and the one that was taken over answers FENCED_INSTANCE_ID itself: keep it until `Forget`.
+   A JoinGroup with an instance id of another member of yours, and an empty member id: feed that one `InstanceTaken`
+   (if the JoinGroup `is_proper`), and give the newcomer its id as `predecessor`. With a member id that is not the
+   registered one: the absent member answers UNKNOWN_MEMBER_ID, and the one that was taken over answers
+   FENCED_INSTANCE_ID itself: keep it until `Forget`.
 2. Call `step` for one event at a time, with a clock in milliseconds that never goes back, and perform the actions in
    the order given. Store the member under `member.member_id` (a newcomer gets it there) until `Forget`.
    A member that is absent in phase and standing need not be kept.

@@ -98,6 +98,8 @@ def _unheard_vote(member: Member) -> str | None:
 def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:
     """Everything said anew. The coordinator answers it with the whole assignment, and forgives a stale epoch if what is
     owned was granted (the lost-response rule): so this is also how a heartbeat is repeated whose answer was lost.
+
+    Whoever joins in the place of a static member would inherit its regular expression: no expression says that there is none.
     """
     contract = member.contract
     return GroupHeartbeat(
@@ -108,6 +110,7 @@ def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:
         rack_id=contract.rack_id,
         rebalance_timeout_ms=contract.rebalance_timeout_ms,
         subscribed_topic_names=contract.topics,
+        subscribed_topic_regex="" if epoch == JOIN_EPOCH else None,
         server_assignor=contract.assignor,
         owned=tuple(sorted(owned)),
     )

@@ -39,6 +39,17 @@ def join_requested(turn: Turn, join: JoinRequested) -> None:
     return _again(turn, join, subscription)
 
 
+def is_proper(member: Member, join: JoinRequested) -> bool:
+    """It would be taken in: only then is the instance taken from whoever has it."""
+    if _impropriety(member, join):
+        return False
+    try:
+        read_subscription(join.protocols[0].metadata)
+    except Malformed:
+        return False
+    return True
+
+
 def _refuse(turn: Turn, join: JoinRequested, error: int) -> None:
     turn.order(AnswerJoin(join.request, error, member_id=join.member_id))
 

@@ -14,7 +14,9 @@ def leave_requested(turn: Turn, leave: LeaveRequested) -> None:
     member = turn.member
     turn.reason = leave.reason
     if leave.instance_id is not None and leave.instance_id != member.instance_id:
-        return turn.order(AnswerLeave(leave.request, e.FENCED_INSTANCE_ID))
+        return turn.order(
+            AnswerLeave(leave.request, e.FENCED_INSTANCE_ID if member.instance_id else e.UNKNOWN_MEMBER_ID)
+        )
     if member.phase is not Phase.ABSENT:
         depart(turn, heartbeat_error=e.NONE)
     elif member.standing is not Standing.LEAVING:

@@ -66,7 +66,8 @@ REFUSALS: dict[int, Refusal] = {
     e.UNKNOWN_MEMBER_ID: _FENCED,
     e.FENCED_MEMBER_EPOCH: _FENCED,
     e.FENCED_INSTANCE_ID: _same(e.FENCED_INSTANCE_ID, Then.FATAL),
-    e.GROUP_AUTHORIZATION_FAILED: _same(e.GROUP_AUTHORIZATION_FAILED, Then.FATAL),
+    # Not for good: READ that was withdrawn by mistake is given back, and each request is judged anew, as by a broker.
+    e.GROUP_AUTHORIZATION_FAILED: _same(e.GROUP_AUTHORIZATION_FAILED, Then.REFUSED),
     e.GROUP_MAX_SIZE_REACHED: msgspec.structs.replace(_FENCED, join=e.GROUP_MAX_SIZE_REACHED, then=Then.REFUSED),
     e.GROUP_ID_NOT_FOUND: msgspec.structs.replace(_FENCED, then=Then.PASS_THROUGH),
     e.UNSUPPORTED_VERSION: msgspec.structs.replace(_FENCED, then=Then.PASS_THROUGH, commit=None),

@@ -56,6 +56,9 @@ def read(frame: bytes) -> Request:
         header, body = decode_request(frame)
     except CodecError as error:
         raise Disconnect(Cause.MALFORMED_REQUEST, str(error)) from error
+    if getattr(body, "group_instance_id", None) == "":
+        # No coordinator of native members takes it, and it names nobody.
+        body.group_instance_id = None
     return Request(
         key=header.api_key,
         version=header.api_version,
@@ -77,7 +80,8 @@ def join_requested(
     company_assignor: str | None = None,
 ) -> ev.JoinRequested:
     body: m.JoinGroupRequest = request.body
-    rebalance_timeout_ms = body.rebalance_timeout_ms if request.version >= 1 else body.session_timeout_ms
+    has_own = request.version >= 1 and body.rebalance_timeout_ms > 0
+    rebalance_timeout_ms = body.rebalance_timeout_ms if has_own else body.session_timeout_ms
     return ev.JoinRequested(
         request=number,
         version=request.version,

@@ -73,6 +73,9 @@ class Commits:
         request = self._requests.request_of(order.request)
         if order.error_code is None and answer is not None:
             self._requests.answer(order.request, request.answered(answer))
+        elif order.error_code == e.REBALANCE_IN_PROGRESS and request.key == classic.TXN_OFFSET_COMMIT:
+            # No coordinator says that to a producer: Java's takes it for the end of its life. This aborts a transaction.
+            self._requests.refuse(order.request, e.ILLEGAL_GENERATION)
         else:
             self._requests.refuse(order.request, order.error_code or e.NONE)
 

@@ -72,7 +72,7 @@ class Host:
     def _one(self, key: Key, event: ev.AnyEvent, line: Line | None) -> None:
         # A commit may outlive its member, and is answered all the same.
         is_first_word = isinstance(event, ev.ClientEvent | ev.MemberAdopted | ev.CommitAnswered | ev.CommitLost)
-        member = self.members.get(key) or (self._absent(key[0]) if is_first_word else None)
+        member = self.members.get(key) or (self.absent(key[0]) if is_first_word else None)
         if member is None:
             return
         try:
@@ -85,7 +85,7 @@ class Host:
         except Exception:
             self._mistaken(key, event)
 
-    def _absent(self, group_id: str) -> Member:
+    def absent(self, group_id: str) -> Member:
         return Member(group_id=group_id, rules=self.rules.of(group_id).rules)
 
     def _mistaken(self, key: Key, event: ev.AnyEvent) -> None:
@@ -133,6 +133,7 @@ class Host:
         if member.epoch > 0:
             # The coordinator knows it: when we do not any more, it is elsewhere, and may come back.
             self.requests.issued.take(key)
+            self.requests.untranslated.passing.take(key)
         if line is not None:
             self._speaks_on(key, line)
         if member.instance_id is not None and member.phase is not Phase.ABSENT:

@@ -50,6 +50,8 @@ class Journal:
         self._path = path
         self._log = log
         self._lines = 0
+        # Something could not be written, or in part: all is written anew, once it can be.
+        self._is_behind = False
         self._file = self._lock = -1
         if path is not None:
             try:
@@ -114,11 +116,13 @@ class Journal:
         if self._path is None:
             return
         try:
-            os.write(self._file, _encode(line) + b"\n")
-            self._lines += 1
-            if self._lines > max(2 * len(self.entries), FEWEST_TO_COMPACT):
+            if self._is_behind or self._lines > max(2 * len(self.entries), FEWEST_TO_COMPACT):
                 self._compact(self._path)
+            else:
+                _write_whole(self._file, _encode(line) + b"\n")
+                self._lines += 1
         except OSError as failure:
+            self._is_behind = True
             self._log.error("the journal cannot be written", path=str(self._path), reason=str(failure))
 
     def _compact(self, path: Path) -> None:
@@ -126,7 +130,7 @@ class Journal:
         beside = path.with_name(path.name + ".new")
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            os.write(file, b"".join(_encode(Line(*key, entry)) + b"\n" for key, entry in self.entries.items()))
+            _write_whole(file, b"".join(_encode(Line(*key, entry)) + b"\n" for key, entry in self.entries.items()))
             os.fsync(file)
             os.replace(beside, path)
         except OSError:
@@ -134,4 +138,10 @@ class Journal:
             raise
         if self._file >= 0:
             os.close(self._file)
-        self._file, self._lines = file, len(self.entries)
+        self._file, self._lines, self._is_behind = file, len(self.entries), False
+
+
+def _write_whole(file: int, data: bytes) -> None:
+    """On a disk that is nearly full the kernel takes a part, and says why not the rest when it is asked again."""
+    while data:
+        data = data[os.write(file, data) :]

@@ -48,7 +48,7 @@ class Leaves:
                 strangers.append(index)
         if strangers:
             self._look_up(batch, request, strangers)
-        else:
+        elif not leavers:
             self._finish(batch)
 
     def _key(self, group_id: str, leaver: Leaver) -> Key:
@@ -61,7 +61,9 @@ class Leaves:
         self._batches[number] = (batch, index)
         reason = leaver.reason or None
         left = ev.LeaveRequested(request=number, instance_id=leaver.group_instance_id, reason=reason)
-        self._host.feed(key, left)
+        # Where its coordinator answered last, if it did: whoever speaks in its name here may not be its client.
+        is_led = key in self._host.lines and not self._host.members[key].cut
+        self._host.feed(key, left, None if is_led else self._requests.line_of(batch.number))
 
     def _below_zero(self) -> int:
         """One of many is no request by itself, and its number never that of one."""

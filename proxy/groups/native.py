@@ -103,6 +103,7 @@ def _within(version: int, offered: tuple[int, int]) -> bool:
 
 def ask_heartbeat(heartbeat: GroupHeartbeat, versions: Versions) -> Ask:
     names = heartbeat.subscribed_topic_names
+    version = min(versions[GROUP_HEARTBEAT][1], 1)
     body = m.ConsumerGroupHeartbeatRequest(
         group_id=heartbeat.group_id,
         member_id=heartbeat.member_id,
@@ -111,11 +112,11 @@ def ask_heartbeat(heartbeat: GroupHeartbeat, versions: Versions) -> Ask:
         rack_id=heartbeat.rack_id,
         rebalance_timeout_ms=heartbeat.rebalance_timeout_ms,
         subscribed_topic_names=None if names is None else list(names),
-        subscribed_topic_regex=heartbeat.subscribed_topic_regex,
+        subscribed_topic_regex=heartbeat.subscribed_topic_regex if version > 0 else None,
         server_assignor=heartbeat.server_assignor,
         topic_partitions=None if heartbeat.owned is None else _by_topic(heartbeat.owned),
     )
-    return Ask(GROUP_HEARTBEAT, min(versions[GROUP_HEARTBEAT][1], 1), body)
+    return Ask(GROUP_HEARTBEAT, version, body)
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[m.ConsumerGroupHeartbeatRequestTopicPartitions]:

@@ -27,6 +27,7 @@ from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.admission import why_not_translated
+from translation.joining import is_proper
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -173,13 +174,14 @@ class Requests:
                 return classic.commit_requested(request, number)
 
     def _join(self, number: int, key: Key, request: Request) -> ev.JoinRequested:
-        """Whoever has no id gets a fresh one; and whoever had the instance is told that it is taken."""
+        """Whoever has no id gets a fresh one; and whoever had the instance is told that it is taken, if it is."""
         instance_id = request.body.group_instance_id
         registered = None if instance_id is None or key[1] else self._host.instances.get((key[0], instance_id))
-        if registered is not None:
-            self._host.feed((key[0], registered), ev.InstanceTaken())
         fresh_id = f"{request.client_id}-{uuid.uuid4()}"
-        return classic.join_requested(request, number, fresh_id, registered, self._host.together.assignor(key[0]))
+        join = classic.join_requested(request, number, fresh_id, registered, self._host.together.assignor(key[0]))
+        if registered is not None and is_proper(self._host.absent(key[0]), join):
+            self._host.feed((key[0], registered), ev.InstanceTaken())
+        return join
 
     # -------------------------------------------------------------------------------------------------------- answered
 

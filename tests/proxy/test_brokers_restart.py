@@ -266,6 +266,29 @@ def test_who_is_silent_when_its_coordinator_moves_is_given_up_over_a_neighbours_
         assert left.member_id == neighbour.member_id
 
 
+@pytest.mark.timeout(300)
+def test_who_leaves_on_a_new_connection_leaves_over_that(plaintext: Way) -> None:
+    """Its member's own ended with the broker, and nothing was said since."""
+    kafka, topic = plaintext.kafka, f"leaving-{uuid.uuid4()}"
+    kafka.create_topic(topic, 1)
+    with contextlib.closing(
+        ByHand(("127.0.0.1", plaintext.proxy.port_of(kafka.coordinator(topic))), topic, topic)
+    ) as one:
+        # A leave that finds no connection is tried for so long.
+        one.session_timeout_ms = 600_000
+        one.joins()
+        kafka.restart(kafka.coordinator(topic))
+        until(lambda: _has_left(one, plaintext), "it has left")
+        assert describe(kafka, topic).members == []
+
+
+def _has_left(one: ByHand, way: Way) -> bool:
+    one.address = ("127.0.0.1", way.proxy.port_of(way.kafka.coordinator(one.group)))
+    one.on_new_socket()
+    answer = one.leave()
+    return not answer.error_code and [each.error_code for each in answer.members] == [0]
+
+
 def _is_answered(one: Secured, way: Way) -> bool:
     one.address = ("127.0.0.1", way.proxy.port_of(way.kafka.coordinator(one.group)))
     one.on_new_socket()

@@ -18,12 +18,13 @@ from tests.kafka.admin import until
 from tests.kafka.wire import send
 from tests.proxy.by_hand import DESCRIBE_GROUPS, JOIN_GROUP, LEAVE_GROUP, LIST_GROUPS, REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
-from tests.proxy.settled import describe
+from tests.proxy.settled import assigned, describe
 
 pytestmark = pytest.mark.broker
 
 ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, INVALID_GROUP_ID = 22, 23, 24
 UNKNOWN_MEMBER_ID, INVALID_SESSION_TIMEOUT, FENCED_INSTANCE_ID = 25, 26, 82
+GROUP_HEARTBEAT = 68
 
 
 @pytest.fixture
@@ -133,6 +134,13 @@ def test_a_commit_under_another_generation_or_for_what_is_not_held_is_refused(
     assert one.commit(topic, 0, 1, generation_id_or_member_epoch=one.generation + 7) == ILLEGAL_GENERATION
     assert one.commit("not-held", 0, 1) == ILLEGAL_GENERATION
     assert one.commit(topic, 0, 1, member_id="nobody") == UNKNOWN_MEMBER_ID
+
+
+def test_between_join_and_sync_a_producer_hears_no_word_that_ends_it(member: Callable[..., ByHand], topic: str) -> None:
+    one = member().joins()
+    one.join()
+    assert one.commit(topic, 0, 1) == REBALANCE_IN_PROGRESS
+    assert one.transact(topic, 0, 1, version=3) == ILLEGAL_GENERATION
 
 
 def test_commits_keep_succeeding_under_epochs_the_member_never_hears_of(
@@ -252,6 +260,14 @@ def test_wrong_words_get_the_codes_a_classic_broker_gives(
     assert one.ask(JOIN_GROUP, 5, broken).error_code == INCONSISTENT_GROUP_PROTOCOL
 
 
+def test_an_instance_id_of_no_letters_and_a_rebalance_timeout_of_less_than_nothing_are_none(
+    member: Callable[..., ByHand],
+) -> None:
+    one = member(instance_id="")
+    one.rebalance_timeout_ms = -1
+    assert one.joins().beat() == 0
+
+
 def test_an_unknown_id_that_claims_partitions_must_drop_them(member: Callable[..., ByHand], topic: str) -> None:
     one = member()
     one.subscription_version, one.member_id = 1, "from-long-ago"
@@ -276,6 +292,45 @@ def test_a_restarted_static_member_gets_the_same_back_and_the_old_one_is_fenced(
     assert describe(cluster, topic).group_epoch == epoch
 
 
+def test_who_is_refused_takes_nobodys_instance(member: Callable[..., ByHand]) -> None:
+    one = member(instance_id="i-1").joins()
+    hasty = member(instance_id="i-1")
+    hasty.session_timeout_ms = 1
+    assert hasty.join().error_code == INVALID_SESSION_TIMEOUT
+    babbling = hasty.join_request()
+    babbling.session_timeout_ms, babbling.protocols[0].metadata = one.session_timeout_ms, b"\0"
+    assert hasty.ask(JOIN_GROUP, 5, babbling).error_code == INCONSISTENT_GROUP_PROTOCOL
+    assert one.beat() == 0
+
+
+def test_a_static_members_pattern_is_not_its_legacy_successors(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    cluster.create_topic(f"others-of-{topic}", partitions=2)
+    node = cluster.coordinator(topic)
+
+    def beats(epoch: int, **more: Any) -> Any:
+        request = m.ConsumerGroupHeartbeatRequest(
+            group_id=topic, member_id="native", member_epoch=epoch, instance_id="i-1", **more
+        )
+        return cluster.ask(node, GROUP_HEARTBEAT, 1, request)
+
+    how: dict[str, Any] = {
+        "rebalance_timeout_ms": 30_000,
+        "subscribed_topic_regex": f"others-of-{topic}",
+        "topic_partitions": [],
+    }
+    epochs = [beats(0, **how).member_epoch]
+
+    def has_its_own() -> bool:
+        epochs.append(beats(epochs[-1]).member_epoch)
+        return any(assigned(describe(cluster, topic)).values())
+
+    until(has_its_own, "the native one has its own")
+    assert beats(-2).error_code == 0
+    assert member(instance_id="i-1").joins().owned == {topic: [0, 1, 2, 3]}
+
+
 def test_a_process_whose_instance_was_taken_is_fenced_by_a_proxy_that_never_saw_it_too(
     member: Callable[..., ByHand], cluster: Cluster, topic: str
 ) -> None:
@@ -298,6 +353,27 @@ def test_a_batch_of_leavers_is_answered_one_by_one(member: Callable[..., ByHand]
     answer = one.ask(LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
     assert [each.error_code for each in answer.members] == [0, UNKNOWN_MEMBER_ID]
     assert describe(cluster, topic).members == []
+
+
+def test_a_leave_that_is_refused_is_answered_on_a_connection_that_lives(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    one, static = member().joins(), member(instance_id="i-1")
+
+    def leaves(who: ByHand, instance_id: str | None) -> list[int]:
+        leaver = m.LeaveGroupRequestMemberIdentity(member_id=who.member_id, group_instance_id=instance_id)
+        answer = one.ask(LEAVE_GROUP, 3, m.LeaveGroupRequest(group_id=topic, members=[leaver]))
+        return [each.error_code for each in answer.members]
+
+    assert leaves(one, "another") == [UNKNOWN_MEMBER_ID]
+    assert one.beat() in (0, REBALANCE_IN_PROGRESS)
+    static.join()
+    assert leaves(static, "another") == [FENCED_INSTANCE_ID]
+    member(instance_id="i-1").join()
+    assert leaves(static, None) == [UNKNOWN_MEMBER_ID]
+    assert one.beat() in (0, REBALANCE_IN_PROGRESS)
+    no_more = m.LeaveGroupRequest(group_id=topic, members=[])
+    assert one.ask(LEAVE_GROUP, 3, no_more).error_code == 0
 
 
 @pytest.mark.parametrize("version", range(7))

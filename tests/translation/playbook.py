@@ -240,6 +240,8 @@ def beat(epoch: int, owned: Iterable[int] | None = None, **more: object) -> Send
             "server_assignor": "uniform",
             "owned": tps(*owned),
         }
+        # Whoever joins inherits none.
+        fields |= {"subscribed_topic_regex": ""} if epoch == 0 else {}
     return SendGroupHeartbeat(GroupHeartbeat(**(fields | more)))  # type: ignore[arg-type]
 
 

@@ -366,10 +366,10 @@ def test_a_group_that_cannot_be_converted_is_left_to_the_broker(code: int) -> No
     assert play << Is("absent/absent E0 g-1")
 
 
-def test_access_to_the_group_is_refused_for_good() -> None:
+def test_access_to_the_group_is_refused_for_as_long_as_it_is_withdrawn() -> None:
     play = Playbook(joining()) >> refused(e.GROUP_AUTHORIZATION_FAILED)
-    play << AnswerJoin(1, e.GROUP_AUTHORIZATION_FAILED, member_id="m") << Is("absent/fatal E0 g-1")
-    assert play >> joins(2) << AnswerJoin(2, e.GROUP_AUTHORIZATION_FAILED, member_id="m")
+    play << AnswerJoin(1, e.GROUP_AUTHORIZATION_FAILED, member_id="m") << Forget() << Is("absent/absent E0 g-1")
+    assert play >> joins(2) << beat(0, owned=())
 
 
 def test_topics_that_may_not_be_described_are_left_out() -> None:

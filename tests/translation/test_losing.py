@@ -156,16 +156,14 @@ def test_a_fenced_client_that_never_comes_back_is_forgotten_when_its_session_wou
     assert play >> wait(1) << Forget() << Is("absent/absent E2 g-1")
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        (e.FENCED_INSTANCE_ID, e.FENCED_INSTANCE_ID),
-        (e.GROUP_AUTHORIZATION_FAILED, e.GROUP_AUTHORIZATION_FAILED),
-    ],
-)
-def test_what_is_final_is_told_as_it_is(code: int, told: int) -> None:
-    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(code) << Is("absent/fatal E2 g-1")
-    assert play >> beats() << AnswerHeartbeat(3, told)
+def test_what_is_final_is_told_as_it_is() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(e.FENCED_INSTANCE_ID) << Is("absent/fatal E2 g-1")
+    assert play >> beats() << AnswerHeartbeat(3, e.FENCED_INSTANCE_ID)
+
+
+def test_who_may_not_read_the_group_any_more_is_told_so_once_and_judged_anew_when_it_speaks() -> None:
+    play = after(rhythmic(), wait(4_000), beats(5), wait(2_000), BeatWanted()) >> refused(e.GROUP_AUTHORIZATION_FAILED)
+    assert play << AnswerHeartbeat(5, e.GROUP_AUTHORIZATION_FAILED) << Forget() << Is("absent/absent E2 g-1")
 
 
 def test_a_static_member_fenced_at_epoch_0_releases_itself_and_joins_anew() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import resource
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,24 @@ def test_the_same_again_is_not_written(tmp_path: Path) -> None:
     for _ in range(5):
         journal.remember(entry("m"))
     assert path.read_bytes().count(b"\n") == 1
+
+
+def test_what_a_full_disk_took_in_part_or_not_at_all_is_written_once_there_is_room(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    journal.remember(entry("m", 1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 50, hard))
+    try:
+        journal.remember(entry("m", 2))
+        journal.remember(entry("n", 1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes().count(b"\n") == 1
+    journal.remember(entry("o", 1))
+    journal.close()
+    found = Journal(path, quiet()).entries
+    assert found == {("g", "m"): entry("m", 2), ("g", "n"): entry("n", 1), ("g", "o"): entry("o", 1)}
 
 
 def test_a_place_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ from translation.events import (
     RegisteredMemberFound,
     TopicsAllowed,
 )
+from translation.joining import is_proper
 
 
 @pytest.mark.parametrize(
@@ -462,6 +463,13 @@ def test_the_old_process_of_an_instance_is_fenced_and_the_new_one_is_not() -> No
     play >> commits(8) << AnswerCommit(8, e.FENCED_INSTANCE_ID)
     play >> joins(9, member_id="c-1", instance_id="i") << AnswerJoin(9, e.FENCED_INSTANCE_ID, member_id="c-1")
     assert play >> wait(100_000) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_only_a_join_that_will_be_taken_in_takes_an_instance() -> None:
+    absent = Member(group_id="g", rules=RULES)
+    assert is_proper(absent, joins(member_id="", instance_id="i"))
+    assert not is_proper(absent, joins(member_id="", instance_id="i", session_timeout_ms=1))
+    assert not is_proper(absent, joins(member_id="", instance_id="i", protocols=(Protocol("range", b"\0"),)))
 
 
 def test_a_process_that_has_left_already_is_not_fenced_by_its_successor() -> None:

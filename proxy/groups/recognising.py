@@ -138,8 +138,7 @@ class Recognition:
         self._host.log.info(
             "member adopted", group=key[0], member=key[1], epoch=member.epoch, journal=adopted.journal is not None
         )
-        # Where it passed here until now, its next words would pass as well.
-        self._requests.untranslated.passing.take(key)
+        self._requests.untranslated.translated(key)
         self._host.feed(key, adopted, self._requests.line_of(number))
         self._requests.speak(number, key)
 

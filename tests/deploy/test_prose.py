@@ -62,6 +62,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "certificates not reloaded",
         "accepting paused",
         "group passes untranslated",
+        "group refused",
         "member joins",
         "member is asked to rejoin",
         "member is told its partitions",

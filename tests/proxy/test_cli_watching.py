@@ -6,6 +6,7 @@ import io
 import json
 import uuid
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +19,11 @@ from proxy.cli import main
 from proxy.logs import Log
 from proxy.pages import picture_pages
 from proxy.picture import Picture
-from tests.clients import Client
+from tests.clients import Client, shared_out
 from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
 from tests.proxy.by_hand import ByHand
-from tests.proxy.running import Running
+from tests.proxy.running import Running, room
 from tests.unit.test_picture import changed, passes
 
 
@@ -116,6 +117,52 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
     )
     assert rows[through]["clients_elsewhere"] == {}
     assert (rows[native]["native"], rows[native]["verdict"]) == (1, "is native: needs no proxy")
+
+
+@pytest.mark.broker
+async def test_who_passes_is_counted_by_name_until_it_leaves_and_after_a_restart_of_the_proxy(
+    kafka: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = f"passing-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=3)
+    config = tmp_path / "proxy.toml"
+    config.write_text('[[groups]]\npattern = "*"\nmode = "pass"\n')
+
+    def row(proxy: Running) -> dict[str, Any]:
+        said = reported(capsys, "--admin", f"127.0.0.1:{proxy.admin}", "--upstream", kafka.bootstrap)
+        found: dict[str, Any] = next(row for row in said["cluster"]["groups"] if row["group_id"] == topic)
+        return found
+
+    def all_pass(proxy: Running) -> None:
+        proxy.wait_for(lambda: row(proxy)["passing"] == 3, "all three are known to pass")
+        said = row(proxy)
+        assert (said["here"], said["legacy_direct"], said["clients_elsewhere"]) == (0, 0, {})
+        assert said["verdict"] == "comes through the proxy and is not translated"
+        members = json.loads(proxy.get(f"/groups/{topic}")[1])["members"]
+        assert len({member["member_id"] for member in members} - {""}) == 3
+        assert {member["passes"] for member in members} == {"a rule says `pass`"}
+
+    async with (
+        await Client.start("confluent-kafka", f"127.0.0.1:{(base := room(6))}", name="alice") as alice,
+        await Client.start("confluent-kafka", f"127.0.0.1:{base}", name="bob") as bob,
+        await Client.start("kafka-python", f"127.0.0.1:{base}", name="carol") as carol,
+    ):
+        with Running(kafka.bootstrap, "--config", str(config), base=base) as proxy:
+            await trio.to_thread.run_sync(proxy.ready)
+            for client in (alice, bob, carol):
+                client.subscribe(topic, topic, strategy="range", session_timeout_ms=10_000)
+            await shared_out([alice, bob, carol], 3, 1.0, within=60)
+            await trio.to_thread.run_sync(all_pass, proxy)
+            assert proxy.metric("groups_passing") == 1
+            proxy.stop()
+        with Running(kafka.bootstrap, "--config", str(config), base=base) as proxy:
+            await trio.to_thread.run_sync(all_pass, proxy)
+            for client in (alice, bob, carol):
+                await client.close()
+            await trio.to_thread.run_sync(
+                proxy.wait_for, lambda: proxy.metric("groups_passing") == 0, "nobody passes any more"
+            )
+            assert json.loads(proxy.get("/groups")[1])["groups"] == []
 
 
 @pytest.mark.broker

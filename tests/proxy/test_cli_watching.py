@@ -14,11 +14,14 @@ import trio
 
 from demo.cluster import Code, Fail, open_cluster
 from kafka_protocol import messages as m
-from proxy.admin import serve_admin
+from proxy.admin import Pages, json_page, serve_admin
+from proxy.census import Census, ListedGroup, ListedMember
 from proxy.cli import main
 from proxy.logs import Log
+from proxy.observations import Observation
 from proxy.pages import picture_pages
 from proxy.picture import Picture
+from proxy.report import rows_of
 from tests.clients import Client, shared_out
 from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
@@ -27,14 +30,19 @@ from tests.proxy.running import Running, room
 from tests.unit.test_picture import changed, passes
 
 
-@pytest.fixture
-async def admin(nursery: trio.Nursery) -> str:
+async def admin_port(nursery: trio.Nursery, *observations: Observation) -> str:
     picture = Picture()
-    picture.observe(changed("alice", owned=(0, 1), assigned=(0, 1), group="orders/eu"))
-    picture.observe(passes("bob"))
+    for observation in observations:
+        picture.observe(observation)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     nursery.start_soon(serve_admin, listeners, picture_pages(picture), Log(out=io.StringIO()))
     return "{}:{}".format(*listeners[0].socket.getsockname())
+
+
+@pytest.fixture
+async def admin(nursery: trio.Nursery) -> str:
+    alice = changed("alice", owned=(0, 1), assigned=(0, 1), group="orders/eu")
+    return await admin_port(nursery, alice, passes("bob"))
 
 
 async def run(*arguments: str) -> int:
@@ -67,6 +75,105 @@ async def test_report_says_that_the_cluster_was_not_asked_and_how_to(
 ) -> None:
     assert await run("report", "--admin", admin) == 0
     assert "the cluster was not asked: --upstream HOST:PORT" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("said_as", [("--admin", "{}", "--admin", "{}"), ("--admin", "{},http://{}/")])
+async def test_what_several_proxies_say_of_one_group_is_put_together(
+    said_as: tuple[str, ...], nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = await admin_port(nursery, changed("alice"))
+    other = await admin_port(nursery, changed("carol"), passes("bob"), changed("dave", group="sums"))
+    both = " ".join(said_as).format(one, other).split()
+    assert await run("report", *both, "--json") == 0
+    orders, sums = json.loads(capsys.readouterr().out)["groups"]
+    assert (orders["group_id"], orders["needs_the_proxy"], orders["legacy_members"]) == ("orders", True, 3)
+    assert orders["passes_because"] == ["a rule lets it pass"]
+    assert (sums["group_id"], sums["legacy_members"]) == ("sums", 1)
+    assert await run("status", *both, "--once") == 0
+    assert [row.split()[1] for row in capsys.readouterr().out.splitlines()[1:]] == ["alice", "bob", "carol", "dave"]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "verdict"),
+    [
+        (0, "is native, unless proxies translate for it: none was asked"),
+        (1, "is native, as far as this proxy knows: ask the other proxies too"),
+        (2, "is native, as far as these proxies know: ask all there are"),
+    ],
+)
+def test_who_is_native_to_the_cluster_may_be_legacy_behind_a_proxy_that_was_not_asked(
+    proxies: int, verdict: str
+) -> None:
+    member = ListedMember("m", "c", "10.0.0.1", "consumer")
+    group = ListedGroup("orders", "consumer", "consumer", "Stable", (member,))
+    assert [row.verdict for row in rows_of(Census([group], {}), [], proxies)] == [verdict]
+
+
+async def test_whom_to_ask_is_in_the_settings_where_nobody_says_it(
+    admin: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'admin = "{admin}"\n')
+    assert await run("status", "--config", str(config), "--once") == 0
+    assert "alice" in capsys.readouterr().out
+    monkeypatch.setenv("KIP848_PROXY_ADMIN", admin)
+    assert await run("report") == 0
+    assert "orders/eu: needs the proxy" in capsys.readouterr().out
+    monkeypatch.setenv("KIP848_PROXY_ADMIN", "none")
+    assert await run("status", "--once") == 1
+    assert "`admin` is none" in capsys.readouterr().err
+    monkeypatch.setenv("KIP848_PROXY_ADMIN", "nowhere")
+    assert await run("status", "--once") == 2
+
+
+async def test_a_group_that_ends_while_its_proxy_is_asked_is_left_out(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages: Pages = {
+        "/groups": lambda: json_page({"groups": [{"group_id": "gone"}]}),
+        "/groups/*": lambda name: json_page({"error": f"no group {name} was seen here"}, 404),
+    }
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
+    assert await run("status", "--admin", "{}:{}".format(*listeners[0].socket.getsockname()), "--once") == 0
+    assert capsys.readouterr().out == "no members: nobody consumes in a group here now\n"
+
+
+async def test_a_web_proxy_is_not_asked_for_an_admin_port(
+    admin: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_ports(1)[0]}")
+    assert await run("status", "--admin", admin, "--once") == 0
+
+
+async def test_what_is_no_admin_port_is_named_with_the_remedy(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def banner(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"SSH-2.0-OpenSSH_9.2p1\r\n")
+        await stream.receive_some()
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, banner, listeners)
+    for place in ("a b:9", "{}:{}".format(*listeners[0].socket.getsockname())):
+        assert await run("status", "--admin", place, "--once") == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"kip848-proxy: no proxy answers on {place} (")
+        assert said.endswith("name its admin port: --admin HOST:PORT\n")
+
+
+async def test_a_broker_that_says_nothing_is_not_waited_for_long(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def silent(stream: trio.SocketStream) -> None:
+        while await stream.receive_some():
+            pass
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, silent, listeners)
+    place = "{}:{}".format(*listeners[0].socket.getsockname())
+    assert await run("report", "--admin", "none", "--upstream", place) == 1
+    assert f"{place} gives no answer within 5 s: its groups are missing" in capsys.readouterr().out
 
 
 def reported(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -116,7 +223,10 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
         "needs the proxy",
     )
     assert rows[through]["clients_elsewhere"] == {}
-    assert (rows[native]["native"], rows[native]["verdict"]) == (1, "is native: needs no proxy")
+    assert (rows[native]["native"], rows[native]["verdict"]) == (
+        1,
+        "is native, as far as this proxy knows: ask the other proxies too",
+    )
 
 
 @pytest.mark.broker

@@ -70,6 +70,8 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "member adopted",
         "the journal cannot be written",
         "our mistake",
+        "traces cannot be exported",
+        "traces are exported again",
         "a Kafka Streams assignor",
         "the brokers do not offer ConsumerGroupHeartbeat",
         "it is a member of a classic group",

@@ -230,6 +230,30 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
 
 
 @pytest.mark.broker
+def test_a_group_behind_another_proxy_is_not_said_to_need_none(
+    kafka: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = f"elsewhere-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=2)
+    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    with Running(kafka.bootstrap) as one, Running(kafka.bootstrap) as other:
+        other.ready()
+        with closing(ByHand(("127.0.0.1", other.port_of(1)), topic, topic)) as legacy:
+            legacy.joins()
+
+            def verdict(*proxies: Running) -> tuple[int, str]:
+                admins = [word for proxy in proxies for word in ("--admin", f"127.0.0.1:{proxy.admin}")]
+                groups = reported(capsys, *admins, "--upstream", kafka.bootstrap)["cluster"]["groups"]
+                return next((row["here"], row["verdict"]) for row in groups if row["group_id"] == topic)
+
+            assert verdict(one.ready()) == (
+                0,
+                "is native, as far as this proxy knows: ask the other proxies too",
+            )
+            assert verdict(one, other) == (1, "needs the proxy")
+
+
+@pytest.mark.broker
 async def test_who_passes_is_counted_by_name_until_it_leaves_and_after_a_restart_of_the_proxy(
     kafka: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

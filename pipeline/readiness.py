@@ -1,8 +1,8 @@
 """readiness: for each group and day, who still needs the proxy, and may it be removed?
 
-Counted at the end of the day (UTC): members that are there then. `native` are members that only native requests name;
-`passing` are legacy members whose group the proxy hands to the broker as it is. What goes past the proxy altogether
-leaves no trace here: ask the broker (ConsumerGroupDescribe) before the last step.
+Counted at the end of the day (UTC): members that the proxy translates then. Nobody else leaves a trace: not legacy members
+whose group passes through the proxy as it is, not native ones, and not who goes past it. `kip848-proxy report --upstream`
+knows them: ask it before the last step.
 """
 
 from __future__ import annotations
@@ -14,20 +14,16 @@ DAY_NS = 86_400 * 10**9
 SAFE, IN_USE, LOOK = "safe to remove", "in use", "look first"
 
 
-def readiness(phases: DataFrame, requests: DataFrame, rebalances: DataFrame) -> DataFrame:
-    legacy, native, unwell = _legacy(phases), _native(phases, requests), _unwell(rebalances)
+def readiness(phases: DataFrame, rebalances: DataFrame) -> DataFrame:
+    legacy, unwell = _legacy(phases), _unwell(rebalances)
     days = _days(phases).join(legacy, ["group_id", "day"], "left")
-    return (
-        days.join(native, ["group_id", "day"], "left")
-        .join(unwell, ["group_id", "day"], "left")
-        .select(
-            "group_id",
-            f.date_from_unix_date(f.col("day").cast("int")).alias("day"),
-            *[f.coalesce(name, f.lit(0)).alias(name) for name in ("legacy", "seen", "native", "passing")],
-            f.coalesce("clients", f.array().cast("array<string>")).alias("clients"),
-            _held_back().alias("held_back_by"),
-            _verdict().alias("verdict"),
-        )
+    return days.join(unwell, ["group_id", "day"], "left").select(
+        "group_id",
+        f.date_from_unix_date(f.col("day").cast("int")).alias("day"),
+        *[f.coalesce(name, f.lit(0)).alias(name) for name in ("legacy", "seen")],
+        f.coalesce("clients", f.array().cast("array<string>")).alias("clients"),
+        _held_back().alias("held_back_by"),
+        _verdict().alias("verdict"),
     )
 
 
@@ -58,20 +54,6 @@ def _legacy(phases: DataFrame) -> DataFrame:
     )
 
 
-def _native(phases: DataFrame, requests: DataFrame) -> DataFrame:
-    """Members that speak, and are not translated."""
-    translated = phases.select("group_id", "member_id").distinct().withColumn("translated", f.lit(True))
-    spoke = requests.where("coalesce(member_id, '') <> '' AND coalesce(error_code, 0) = 0").select(
-        "group_id", "member_id", "name", _day(f.col("start_ns")).alias("day")
-    )
-    others = spoke.join(translated, ["group_id", "member_id"], "left").where("translated IS NULL")
-    is_native = f.col("name") == "ConsumerGroupHeartbeat"
-    return others.groupBy("group_id", "day").agg(
-        f.count_distinct(f.when(is_native, f.col("member_id"))).alias("native"),
-        f.count_distinct(f.when(~is_native, f.col("member_id"))).alias("passing"),
-    )
-
-
 def _unwell(rebalances: DataFrame) -> DataFrame:
     cycles = rebalances.withColumn("day", _day(f.col("from_ns")))
     return cycles.groupBy("group_id", "day").agg(
@@ -84,13 +66,12 @@ def _held_back() -> Column:
     legacy = f.when(
         f.col("legacy") > 0, f.format_string("%d legacy members: %s", "legacy", f.array_join("clients", ", "))
     )
-    passing = f.when(f.col("passing") > 0, f.format_string("%d members in groups that cannot be translated", "passing"))
     cycles = f.when(f.col("open_cycles") > 0, f.format_string("%d rebalances that did not end", "open_cycles"))
     refused = f.when(f.col("refused") > 0, f.format_string("%d members refused", "refused"))
-    return f.array_compact(f.array(legacy, passing, cycles, refused))
+    return f.array_compact(f.array(legacy, cycles, refused))
 
 
 def _verdict() -> Column:
     """A group that is just away (a nightly job) was seen today; one that nobody was seen in has moved, or is gone."""
-    busy = (f.coalesce("legacy", f.lit(0)) > 0) | (f.coalesce("passing", f.lit(0)) > 0)
+    busy = f.coalesce("legacy", f.lit(0)) > 0
     return f.when(busy, IN_USE).when(f.coalesce("seen", f.lit(0)) > 0, LOOK).otherwise(SAFE)

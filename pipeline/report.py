@@ -93,7 +93,7 @@ def page(report: Report) -> str:
         "<h1>A migration, from its traces</h1>",
         _answer(report),
         "<h2>What is left to do</h2>",
-        _table(report.readiness, ("group_id", "day", "legacy", "native", "passing", "held_back_by", "verdict")),
+        _table(report.readiness, ("group_id", "day", "legacy", "held_back_by", "verdict")),
         "<h2>What it cost</h2>",
         COST_SAYS,
         _table([_costed(row) for row in report.cost], COST),

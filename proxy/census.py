@@ -16,6 +16,7 @@ import msgspec
 import trio
 
 from proxy.addresses import Address, Directory
+from proxy.checking import ANSWER_SECONDS as FIRST_ANSWER_SECONDS
 from proxy.checking import CANNOT_ASK, answer_to, dial, in_words, learn_brokers
 from proxy.groups import native
 from proxy.groups.convertible import keeps_natives_out
@@ -27,7 +28,7 @@ from proxy.tls import UpstreamSide
 
 CLASSIC, CONSUMER = "classic", "consumer"
 DESCRIBED_AT_ONCE = 50
-# For all that one broker is asked.
+# For all that one broker is asked, once it has shown that it is there.
 ANSWER_SECONDS = 30.0
 CREDENTIALS = "hangs up, as brokers do that answer only who authenticates: the proxy has no credentials"
 
@@ -96,15 +97,17 @@ async def _visit(
 ) -> None:
     versions: Versions | None = None
     try:
-        with trio.fail_after(ANSWER_SECONDS):
+        with trio.fail_after(FIRST_ANSWER_SECONDS) as patience:
             stream = await dial(address, tls)
             try:
                 versions = native.versions_of(await answer_to(stream, native.ask_versions()))
+                patience.deadline += ANSWER_SECONDS
                 await ask(stream, versions)
             finally:
                 await trio.aclose_forcefully(stream)
     except trio.TooSlowError:
-        taken.silent[str(address)] = f"gives no answer within {ANSWER_SECONDS:.0f} s"
+        waited = FIRST_ANSWER_SECONDS if versions is None else ANSWER_SECONDS
+        taken.silent[str(address)] = f"gives no answer within {waited:.0f} s"
     except CANNOT_ASK as failure:
         hung_up = isinstance(failure, CannotAsk | trio.BrokenResourceError) and not isinstance(failure, Refused)
         reason = CREDENTIALS if hung_up and versions is not None else f"cannot be asked: {in_words(failure)}"

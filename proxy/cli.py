@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         case "check":
             return _check(options)
         case "status":
-            return status(options.admin, once=options.once, as_json=options.json)
+            return status(options.admin, options.config, once=options.once, as_json=options.json)
         case "report":
             return _report(options)
         case "completions":
@@ -130,7 +130,14 @@ def _add_watching(
 ) -> None:
     watch = argparse.ArgumentParser(add_help=False, parents=[for_programs])
     watch.add_argument(
-        "--admin", metavar="HOST:PORT", default="127.0.0.1:9090", help="the admin port of the proxy (127.0.0.1:9090)"
+        "--admin",
+        metavar="HOST:PORT",
+        action="append",
+        default=[],
+        help="the admin port of the proxy (what the settings say, else 127.0.0.1:9090); of several: repeat",
+    )
+    watch.add_argument(
+        "--config", metavar="FILE.toml", type=Path, help="the settings of the proxy, with its admin port"
     )
     shown = commands.add_parser("status", parents=[watch], help="the members of a running proxy, live")
     shown.add_argument("--once", action="store_true", help="print once and stop, on a terminal too")
@@ -142,7 +149,6 @@ def _add_watching(
         "what the cluster says of all: which are legacy and do not come through this proxy, and which are native already.",
     )
     reported.add_argument("--upstream", metavar="HOST:PORT[,…]", help="ask this cluster too")
-    reported.add_argument("--config", metavar="FILE.toml", type=Path, help="ask the cluster of these settings too")
     commands.add_parser("demo", help="a rolling migration to watch; `demo --help` says more")
 
 

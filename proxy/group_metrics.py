@@ -32,8 +32,9 @@ GROUP_METRICS = {
     "upstream_errors": "errors of coordinators in answer to heartbeats; `lost` where no answer came",
     "upstream_heartbeat_seconds": "from a heartbeat sent upstream to its answer",
     "heartbeat_age_seconds": "since the coordinator last answered for the member that has waited longest",
-    "groups_passing": "groups whose requests were last handed to the broker untranslated",
+    "groups_passing": "groups with members that are handed to the broker untranslated now",
     "members_passed": "members handed to the broker untranslated, by reason",
+    "requests_refused": "requests of groups that a rule `refuse` keeps out, by group",
 }
 
 MOST_GROUPS, MOST_SOFTWARE, MOST_REASONS = 200, 40, 40
@@ -93,12 +94,14 @@ class GroupMetrics(Collector):
         self._sent: OrderedDict[int, tuple[Key, int]] = OrderedDict()
         # When the coordinator last answered for a member, the longest ago first.
         self._answered: OrderedDict[Key, int] = OrderedDict()
-        self._passing: OrderedDict[str, None] = OrderedDict()
+        self._passing: OrderedDict[Key, None] = OrderedDict()
         self._rebalances: Counter[Labels] = Counter()
         self._translations: Counter[Labels] = Counter()
         self._epochs: Counter[Labels] = Counter({("yes",): 0, ("no",): 0})
         self._errors: Counter[Labels] = Counter()
         self._passed: Counter[Labels] = Counter()
+        self._kept_out: set[str] = set()
+        self._refused: Counter[Labels] = Counter()
         self._rebalance_s = Durations(REBALANCE_BOUNDS_S)
         self._heartbeat_s = Durations(HEARTBEAT_BOUNDS_S)
 
@@ -117,7 +120,11 @@ class GroupMetrics(Collector):
                 self._changed(observation)
             case seen.GroupPasses():
                 self._passed[(_bounded(observation.reason, self._reasons, MOST_REASONS),)] += 1
-                _remember(self._passing, observation.group_id, None)
+                _remember(self._passing, (observation.group_id, observation.member_id), None)
+            case seen.PassesNoMore():
+                self._passing.pop((observation.group_id, observation.member_id), None)
+            case seen.GroupRefused():
+                self._refused[(_bounded(observation.group_id, self._kept_out, MOST_GROUPS),)] += 1
 
     # --------------------------------------------------------------------------------------------------- questions
 
@@ -155,7 +162,7 @@ class GroupMetrics(Collector):
             self._answered.pop(key, None)
         else:
             self._answered.setdefault(key, changed.at_ns)
-            self._passing.pop(it.group_id, None)
+            self._passing.pop(key, None)
 
     def _recount(self, key: Key, phase: Phase, software: str) -> None:
         group_id = key[0]
@@ -190,8 +197,9 @@ class GroupMetrics(Collector):
         yield _counters("upstream_errors", ("error",), self._errors)
         yield self._heartbeat_s.family("upstream_heartbeat_seconds")
         yield _gauge("heartbeat_age_seconds", self._longest_wait_s())
-        yield _gauge("groups_passing", len(self._passing))
+        yield _gauge("groups_passing", len({group_id for group_id, _ in self._passing}))
         yield _counters("members_passed", ("reason",), self._passed)
+        yield _counters("requests_refused", ("group",), self._refused)
 
     def _members_family(self) -> Metric:
         named = {group_id for group_id, _ in zip(self._groups, range(MOST_GROUPS), strict=False)}

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from proxy.logs import Log
 from proxy.observations import Changed, Observation, Observer
 from translation.heartbeat import TopicPartition
+from translation.events import MemberAdopted
 from translation.states import Phase
+
+ADOPTED = MemberAdopted.__name__
 
 
 def membership_log(log: Log) -> Observer:
@@ -24,6 +27,9 @@ def _say(log: Log, changed: Changed) -> None:
     if it.instance_id is not None:
         who["instance"] = it.instance_id
     moved = (it.phase_before, it.phase)
+    if it.cause == ADOPTED:
+        # Who recognised it has said so.
+        return
     if it.phase_before is Phase.ABSENT and it.phase is not Phase.ABSENT:
         log.info("member joins", **who, address=changed.client.address, cause=it.cause, epoch=it.epoch)
     elif it.phase is Phase.ABSENT and it.phase_before is not Phase.ABSENT:

@@ -72,7 +72,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class GroupPasses(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A group's requests are handed to the broker untranslated: why."""
+    """A member of a group is in it, untranslated: why its requests are handed to the broker."""
 
     at_ns: int
     group_id: str
@@ -81,6 +81,31 @@ class GroupPasses(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     client: Client
 
 
-Observation = RequestArrived | RequestAnswered | HeartbeatSent | HeartbeatAnswered | Changed | GroupPasses
+class PassesNoMore(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """It has left, its connection has ended, or it is translated from now on."""
+
+    at_ns: int
+    group_id: str
+    member_id: str
+
+
+class GroupRefused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A request of a group that a rule keeps out."""
+
+    at_ns: int
+    group_id: str
+    client: Client
+
+
+Observation = (
+    RequestArrived
+    | RequestAnswered
+    | HeartbeatSent
+    | HeartbeatAnswered
+    | Changed
+    | GroupPasses
+    | PassesNoMore
+    | GroupRefused
+)
 
 Observer = Callable[[Observation], None]

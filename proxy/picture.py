@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from proxy.observations import Changed, Client, GroupPasses, Observation
+from proxy.observations import Changed, Client, GroupPasses, Observation, PassesNoMore
 from translation.heartbeat import TopicPartition
 from translation.states import Phase, Standing
 
@@ -87,6 +87,8 @@ class Picture:
             self._changed(observation)
         elif isinstance(observation, GroupPasses):
             self._passed(observation)
+        elif isinstance(observation, PassesNoMore):
+            self._passes_no_more((observation.group_id, observation.member_id))
 
     def _changed(self, seen: Changed) -> None:
         self.version += 1
@@ -142,6 +144,11 @@ class Picture:
             client=seen.client,
             passes=seen.reason,
         )
+
+    def _passes_no_more(self, key: Key) -> None:
+        if self._passing.pop(key, None) is not None:
+            self.version += 1
+            self._departed(key)
 
     def _gone(self, key: Key) -> None:
         if self.members.pop(key, None) is not None:

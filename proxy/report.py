@@ -1,8 +1,8 @@
 """`kip848-proxy report`: which groups still need the proxy, which would, and which never did.
 
-Two are asked. The proxy knows who connects through it, and with what software; the cluster knows all groups, but not who is
-behind whom. Whom the cluster names and the proxy does not, comes to the cluster directly, or through another proxy: each is
-asked by itself. Exit codes: 0 answered, 1 no proxy or no broker answers, 2 the settings are wrong.
+Two are asked. The proxies know who connects through them, and with what software; the cluster knows all groups, but not who
+is behind whom. Whom the cluster names and no proxy that was asked does, comes to the cluster directly, or through another
+proxy. Exit codes: 0 answered, 1 no proxy or no broker answers, 2 the settings are wrong.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,9 @@ import trio
 from proxy.census import CLASSIC, CONSUMER, Census, ListedGroup, census
 from proxy.configuration import ENVIRONMENT_PREFIX, BadSettings, load
 from proxy.settings import Settings
-from proxy.status import NotThere, groups_of, software_of, table
+from proxy.status import NONE, NotThere, admins_of, groups_of, software_of, table
 
 ANSWERED, NO_ANSWER, BAD_SETTINGS = 0, 1, 2
-NO_PROXY = "none"
 CONSUMERS = ("", "consumer")
 NOT_ASKED = (
     "the cluster was not asked: --upstream HOST:PORT, or --config with the proxy's settings, shows the groups that do not "
@@ -32,6 +31,12 @@ NOT_ASKED = (
 )
 LEFT_OUT = "Brokers leave out groups that whoever asks may not DESCRIBE; nobody asked in anyone's name."
 LEGACY_DIRECT = "is legacy and does not come through this proxy"
+# To the cluster, whom a proxy translates is native.
+NATIVE = {
+    0: "is native, unless proxies translate for it: none was asked",
+    1: "is native, as far as this proxy knows: ask the other proxies too",
+}
+NATIVE_TO_SEVERAL = "is native, as far as these proxies know: ask all there are"
 REFUSES_NATIVES = "the broker lets no native member in"
 COLUMNS = ("group", "type", "state", "here", "passing", "native", "legacy, direct", "verdict", "clients elsewhere")
 MOST_CLIENTS = 3
@@ -52,19 +57,20 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     clients_elsewhere: dict[str, int] = {}
 
 
-def report(admin: str, flags: Mapping[str, Any], config: Path | None, *, as_json: bool) -> int:
+def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, *, as_json: bool) -> int:
     try:
         settings = _settings(flags, config)
-        seen = groups_of(admin) if admin != NO_PROXY else []
+        admins = admins_of(admin, config)
+        seen = groups_of(admins)
     except BadSettings as error:
         print(f"kip848-proxy: {error}", file=sys.stderr)
         return BAD_SETTINGS
     except NotThere as failure:
-        print(f"kip848-proxy: {failure}; or --admin {NO_PROXY}, to ask the cluster alone", file=sys.stderr)
+        print(f"kip848-proxy: {failure}; or --admin {NONE}, to ask the cluster alone", file=sys.stderr)
         return NO_ANSWER
     counted = trio.run(census, settings) if settings is not None else None
-    needs, rows = [_needs(group) for group in seen], _rows(counted, seen)
-    print(_as_json(needs, counted, rows) if as_json else _in_words(admin, needs, counted, rows))
+    needs, rows = [_needs(group) for group in seen], rows_of(counted, seen, len(admins))
+    print(_as_json(needs, counted, rows) if as_json else _in_words(admins, needs, counted, rows))
     return NO_ANSWER if counted is not None and counted.silent and not rows else ANSWERED
 
 
@@ -98,16 +104,16 @@ def _need_in_words(group: Mapping[str, Any]) -> str:
 # --- what the cluster says -----------------------------------------------------------------------------------------
 
 
-def _rows(counted: Census | None, seen: list[dict[str, Any]]) -> list[Row]:
+def rows_of(counted: Census | None, seen: list[dict[str, Any]], proxies: int) -> list[Row]:
     passes = {
         (group["group_id"], member["member_id"]): member["passes"] is not None
         for group in seen
         for member in group["members"]
     }
-    return [_row(group, passes) for group in counted.groups] if counted is not None else []
+    return [_row(group, passes, proxies) for group in counted.groups] if counted is not None else []
 
 
-def _row(group: ListedGroup, passes: Mapping[tuple[str, str], bool]) -> Row:
+def _row(group: ListedGroup, passes: Mapping[tuple[str, str], bool], proxies: int) -> Row:
     through = [passes.get((group.group_id, member.member_id)) for member in group.members]
     elsewhere = [member for member, passing in zip(group.members, through, strict=True) if passing is None]
     speaks = Counter(member.speaks for member in elsewhere)
@@ -122,10 +128,10 @@ def _row(group: ListedGroup, passes: Mapping[tuple[str, str], bool]) -> Row:
         verdict="",
         clients_elsewhere=dict(Counter(member.client_id for member in elsewhere).most_common()),
     )
-    return msgspec.structs.replace(row, verdict=_verdict(group, row))
+    return msgspec.structs.replace(row, verdict=_verdict(group, row, proxies))
 
 
-def _verdict(group: ListedGroup, row: Row) -> str:
+def _verdict(group: ListedGroup, row: Row, proxies: int) -> str:
     if group.refused:
         return f"may not be described (error {group.refused})"
     if group.type not in (CLASSIC, CONSUMER):
@@ -137,7 +143,7 @@ def _verdict(group: ListedGroup, row: Row) -> str:
     if row.here:
         return "needs the proxy"
     if not row.passing and not row.legacy_direct:
-        return "is native: needs no proxy"
+        return NATIVE.get(proxies, NATIVE_TO_SEVERAL)
     way = "comes through the proxy and is not translated" if row.passing else LEGACY_DIRECT
     return f"{way}; {REFUSES_NATIVES}" if group.refuses_natives else way
 
@@ -150,9 +156,9 @@ def _as_json(needs: list[dict[str, Any]], counted: Census | None, rows: list[Row
     return json.dumps(msgspec.to_builtins({"groups": needs, "cluster": cluster}), indent=2)
 
 
-def _in_words(admin: str, needs: list[dict[str, Any]], counted: Census | None, rows: list[Row]) -> str:
+def _in_words(admins: list[str], needs: list[dict[str, Any]], counted: Census | None, rows: list[Row]) -> str:
     lines = [_need_in_words(group) for group in needs]
-    if admin != NO_PROXY and not needs:
+    if admins and not needs:
         lines = ["no group was seen here: nothing that connects through this proxy consumes in a group"]
     if counted is None:
         return "\n".join([*lines, "", NOT_ASKED])

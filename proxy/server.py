@@ -87,7 +87,7 @@ class Proxy:
         self.exporting = self.traces = None
         if settings.traces.file is not None or settings.traces.otlp_endpoint is not None:
             instance = f"{socket.gethostname()}-{os.getpid()}"
-            self.exporting = Exporting(settings.traces, instance, version("kip848-proxy"))
+            self.exporting = Exporting(settings.traces, instance, version("kip848-proxy"), log)
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
         self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.requests.open_line)

@@ -1,23 +1,31 @@
-"""`kip848-proxy status`: what a running proxy says of its members, asked from its admin port.
+"""`kip848-proxy status`: what running proxies say of their members, asked from their admin ports.
 
-Exit codes: 0 answered, 1 no proxy answers there.
+Exit codes: 0 answered, 1 no proxy answers there, 2 the settings are wrong.
 """
 
 from __future__ import annotations
 
+import http.client
 import json
+import os
 import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from proxy.configuration import BadSettings, load
 
 ANSWER_SECONDS = 5
 REFRESH_SECONDS = 1.0
-NOT_THERE = 1
+NOT_THERE, BAD_SETTINGS = 1, 2
+NONE = "none"
 CLEAR_SCREEN = "\x1b[H\x1b[2J"
+# An admin port is asked as it is, whatever `http_proxy` says of the web.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 COLUMNS = ("group", "member", "phase", "standing", "epoch", "gen.", "holds", "waits", "software")
 
 
@@ -25,11 +33,14 @@ class NotThere(Exception):
     """No proxy answers: where it was looked for, and what to do."""
 
 
-def status(admin: str, *, once: bool, as_json: bool) -> int:
+def status(admin: Sequence[str], config: Path | None, *, once: bool, as_json: bool) -> int:
     """The members, as they are now; again each second until interrupted, on a terminal."""
     try:
+        admins = admins_of(admin, config)
+        if not admins:
+            raise NotThere("`admin` is none, so no proxy can be asked; name an admin port: --admin HOST:PORT")
         while True:
-            groups = groups_of(admin)
+            groups = groups_of(admins)
             live = not once and not as_json and sys.stdout.isatty()
             shown = json.dumps(groups, indent=2) if as_json else _members(groups)
             print((CLEAR_SCREEN if live else "") + shown, flush=True)
@@ -39,32 +50,71 @@ def status(admin: str, *, once: bool, as_json: bool) -> int:
     except NotThere as failure:
         print(f"kip848-proxy: {failure}", file=sys.stderr)
         return NOT_THERE
+    except BadSettings as error:
+        print(f"kip848-proxy: {error}", file=sys.stderr)
+        return BAD_SETTINGS
     except KeyboardInterrupt:
         return 0
 
 
-def groups_of(admin: str) -> list[dict[str, Any]]:
+def admins_of(said: Sequence[str], config: Path | None) -> list[str]:
+    """Whom to ask: who is named, or else whom the settings name. Raises BadSettings."""
+    named = [part.strip() for each in said for part in each.split(",") if part.strip()]
+    if not named:
+        # Where the cluster is matters to nobody here, and need not have been said.
+        settings = load({"upstream": "not-asked:9092"}, os.environ, config).settings
+        named = [settings.admin or NONE]
+    return [each for each in named if each != NONE]
+
+
+def groups_of(admins: Sequence[str]) -> list[dict[str, Any]]:
+    """By name; of a group that comes through several of these proxies, the members are told together."""
+    found: dict[str, dict[str, Any]] = {}
+    for admin in admins:
+        for group in _groups(admin):
+            known = found.get(group["group_id"])
+            found[group["group_id"]] = group if known is None else _together(known, group)
+    return [found[name] for name in sorted(found)]
+
+
+def _groups(admin: str) -> list[dict[str, Any]]:
     names = [line["group_id"] for line in _get(admin, "/groups")["groups"]]
-    return [_get(admin, "/groups/" + urllib.parse.quote(name, safe="")) for name in names]
+    asked = [_get(admin, "/groups/" + urllib.parse.quote(name, safe="")) for name in names]
+    return [group for group in asked if group is not None]
+
+
+def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    added = {name: one[name] + other[name] for name in ("members", "translated", "passing", "timeline")}
+    return {
+        **one,
+        **added,
+        "passes_because": sorted({*one["passes_because"], *other["passes_because"]}),
+        "settled": one["settled"] and other["settled"],
+        "epoch": max(one["epoch"], other["epoch"]),
+    }
 
 
 def _get(admin: str, path: str) -> Any:
+    """None: a group that was there a moment ago, and is no more."""
+    base = admin.rstrip("/") if admin.startswith(("http://", "https://")) else f"http://{admin}"
     try:
-        with urllib.request.urlopen(f"http://{admin}{path}", timeout=ANSWER_SECONDS) as answer:
+        with OPENER.open(f"{base}{path}", timeout=ANSWER_SECONDS) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
+            if error.code == http.HTTPStatus.NOT_FOUND and path.startswith("/groups/"):
+                return None
             raise NotThere(
                 f"{admin}{path} answers {error.code}: is this the admin port (`admin`) of a proxy?"
             ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise NotThere(f"no proxy answers on {admin} ({reason}); name its admin port: --admin HOST:PORT") from error
 
 
 def _members(groups: list[dict[str, Any]]) -> str:
     rows = [_row(member) for group in groups for member in group["members"]]
-    return table(COLUMNS, rows) if rows else "no members: no group was seen yet"
+    return table(COLUMNS, rows) if rows else "no members: nobody consumes in a group here now"
 
 
 def table(columns: tuple[str, ...], body: list[tuple[str, ...]]) -> str:

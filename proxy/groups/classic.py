@@ -268,8 +268,8 @@ def changed(request: Request, **fields: object) -> Request:
     return msgspec.structs.replace(request, body=body, frame=frame)
 
 
-def joined(request: Request, frame: bytes) -> Any:
-    """A broker's answer to a JoinGroup that passed."""
+def passed(request: Request, frame: bytes) -> Any:
+    """A broker's answer to a request that passed."""
     try:
         return decode_response(request.key, request.version, frame)[1]
     except CodecError as error:

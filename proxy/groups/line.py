@@ -59,6 +59,8 @@ class Line:
         self.versions: Versions = {}
         # The members that speak to their coordinator here.
         self.members: set[Key] = set()
+        # Those who are there for all we know, untranslated (untranslated.py).
+        self.passing: set[Key] = set()
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
         self._taker = taker

@@ -135,12 +135,18 @@ class Recognition:
             client_id=member.client_id,
             journal=still_valid(self._host.journal.entries.get(key), self._requests.event_of(number, key)),
         )
+        line = self._requests.line_of(number)
         self._host.log.info(
-            "member adopted", group=key[0], member=key[1], epoch=member.epoch, journal=adopted.journal is not None
+            "member adopted",
+            group=key[0],
+            member=key[1],
+            client=line.client.client_id,
+            address=line.client.address,
+            epoch=member.epoch,
+            journal=adopted.journal is not None,
         )
-        # Where it passed here until now, its next words would pass as well.
-        self._requests.untranslated.passing.take(key)
-        self._host.feed(key, adopted, self._requests.line_of(number))
+        self._requests.untranslated.translated(key)
+        self._host.feed(key, adopted, line)
         self._requests.speak(number, key)
 
     def _ask_classic(self, number: int, key: Key) -> None:

@@ -54,6 +54,8 @@ class Requests:
         self.untranslated = Untranslated(host, self)
         # Ids given out with MEMBER_ID_REQUIRED.
         self.issued = Memory()
+        # Groups with client ids, of which it was said.
+        self._refused = Memory()
         self._host = host
         self._waiting: dict[int, Waiting] = {}
         self._number = 0
@@ -86,6 +88,7 @@ class Requests:
                 self._host.feed(key, ev.ClientLeft(request=line.number))
 
     def closed(self, line: Line) -> None:
+        self.untranslated.closed(line)
         self._host.line_closed(line)
 
     # ------------------------------------------------------------------------------------------------ on its way there
@@ -93,11 +96,23 @@ class Requests:
     def _group_request(self, line: Line, request: Request) -> None:
         group_id = request.body.group_id
         if self._host.rules.of(group_id).mode == "refuse":
-            return line.answer(classic.refusal(request, e.GROUP_AUTHORIZATION_FAILED))
+            return self._keep_out(line, request)
+        if request.key == classic.LEAVE_GROUP:
+            self.untranslated.leave(request)
         if reason := self._why_not_ours(request):
             return self.untranslated.take(line, request, reason)
         number = self._wait(line, request)
         return line.admit(group_id, lambda error: self._admitted(number, error))
+
+    def _keep_out(self, line: Line, request: Request) -> None:
+        """Said once a client: it tries again for ever."""
+        group_id, client = request.body.group_id, line.client
+        if (group_id, client.client_id) not in self._refused:
+            self._refused.add((group_id, client.client_id))
+            who = {"group": group_id, "client": client.client_id, "address": client.address}
+            self._host.log.warning("group refused", **who, reason="a rule says `refuse`")
+        self._host.observe(seen.GroupRefused(at_ns=self.clock.now_ns, group_id=group_id, client=client))
+        line.answer(classic.refusal(request, e.GROUP_AUTHORIZATION_FAILED))
 
     def _why_not_ours(self, request: Request) -> str | None:
         key = (request.body.group_id, request.body.member_id)
@@ -106,7 +121,7 @@ class Requests:
         if mode == "dry-run" and is_join:
             return dry_run(classic.join_requested(request), rules)
         if mode in ("pass", "dry-run"):
-            return "a rule says `pass`"
+            return f"a rule says `{mode}`"
         if is_join and key in self.untranslated.invited:
             return "a broker has given it its id"
         if is_join:

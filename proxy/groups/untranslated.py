@@ -21,22 +21,28 @@ if TYPE_CHECKING:
     from proxy.groups.requests import Requests
 
 LARGEST_MEMORY = 20_000
+# What a broker answers to a member that it has, and to one that it has no more.
+THERE = frozenset({e.NONE, e.REBALANCE_IN_PROGRESS})
+GONE = frozenset({e.UNKNOWN_MEMBER_ID, e.FENCED_INSTANCE_ID})
 
 
 class Memory:
-    """Members that came up, but not for ever: the oldest are forgotten."""
+    """Members that came up, each with the reason why, but not for ever: the oldest are forgotten."""
 
     def __init__(self) -> None:
-        self._keys: OrderedDict[Key, None] = OrderedDict()
+        self._keys: OrderedDict[Key, str] = OrderedDict()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._keys
 
-    def add(self, key: Key) -> None:
-        self._keys[key] = None
+    def add(self, key: Key, reason: str = "") -> None:
+        self._keys[key] = reason
         self._keys.move_to_end(key)
         if len(self._keys) > LARGEST_MEMORY:
             self._keys.popitem(last=False)
+
+    def reason(self, key: Key) -> str:
+        return self._keys.get(key, "")
 
     def take(self, key: Key) -> bool:
         """It was there, and is no more."""
@@ -52,6 +58,7 @@ class Untranslated:
         self.invited = Memory()
         # Of the passing, those whose group has agreed on an assignor whose notes nobody needs.
         self._without_notes = Memory()
+        self._present = Present(host)
         self._host = host
         self._requests = requests
 
@@ -60,45 +67,105 @@ class Untranslated:
         if key not in self._host.members:
             self.passing.add(key)
 
+    def translated(self, key: Key) -> None:
+        """From now on: where it passed here until now, its next words would pass as well."""
+        self.passing.take(key)
+        self._present.ends(key)
+
+    def leave(self, request: Request) -> None:
+        for leaver in classic.leavers(request):
+            self._present.ends((request.body.group_id, leaver.member_id))
+
+    def closed(self, line: Line) -> None:
+        for key in list(line.passing):
+            self._present.ends(key)
+
     def take(self, line: Line, request: Request, reason: str) -> None:
         """To the broker's classic protocol, said once a member."""
         key = (request.body.group_id, request.body.member_id)
         if request.key == classic.SYNC_GROUP and key in self._without_notes:
             request = convertible.sync(request)
+        if request.key == classic.HEARTBEAT:
+            return line.forward(request.frame, lambda answer: self._beaten(line, request, reason, answer))
         if request.key != classic.JOIN_GROUP:
             return self._requests.commits.forward(line, request)
         may_convert = self._may_convert(request)
         if may_convert:
             request = convertible.join(request)
+        # Why it passes was found when it first came, without an id.
+        why = self.invited.reason(key) or reason
         if key not in self.passing and not self.invited.take(key):
-            self._say(line, key, reason)
+            self._say(line, key, why)
         # An id of ours means nothing to a broker.
         if self._requests.issued.take(key):
             request = classic.changed(request, member_id="")
-        return line.forward(request.frame, lambda answer: self._heard(request, may_convert, answer))
+        return line.forward(request.frame, lambda answer: self._joined(line, request, may_convert, why, answer))
 
     def _may_convert(self, request: Request) -> bool:
         """No rule says that it is to pass, and it is a group of consumers."""
         mode = self._host.rules.of(request.body.group_id).mode
         return mode == "translate" and why_not_translated(classic.join_requested(request)) is None
 
-    def _heard(self, request: Request, may_convert: bool, frame: Any) -> Any:
-        joined = None if frame is None else classic.joined(request, bytes(frame))
+    def _joined(self, line: Line, request: Request, may_convert: bool, reason: str, frame: Any) -> Any:
+        joined = None if frame is None else classic.passed(request, bytes(frame))
         # Who is refused without an id is nobody yet: the next to come without one is somebody else.
         if joined is not None and joined.member_id:
             key = (request.body.group_id, joined.member_id)
             memory = self.invited if joined.error_code == e.MEMBER_ID_REQUIRED else self.passing
-            memory.add(key)
+            memory.add(key, reason)
+            self._answered(line, key, reason, joined.error_code)
             if may_convert and joined.protocol_name in convertible.NOTES_NOT_NEEDED:
                 self._without_notes.add(key)
             else:
                 self._without_notes.take(key)
         return frame
 
+    def _beaten(self, line: Line, request: Request, reason: str, frame: Any) -> Any:
+        """Who joined before this proxy began, or on a connection that has ended, is met again at its heartbeat."""
+        answer = None if frame is None else classic.passed(request, bytes(frame))
+        key = (request.body.group_id, request.body.member_id)
+        if answer is not None and answer.error_code in THERE and key not in self.passing:
+            self._say(line, key, reason)
+            self.passing.add(key, reason)
+        if answer is not None:
+            self._answered(line, key, self.passing.reason(key) or reason, answer.error_code)
+        return frame
+
+    def _answered(self, line: Line, key: Key, reason: str, error_code: int) -> None:
+        if error_code in THERE and line.open:
+            self._present.on(line, key, reason)
+        elif error_code in GONE:
+            self._present.ends(key)
+
     def _say(self, line: Line, key: Key, reason: str) -> None:
-        group_id, member_id = key
-        self._host.log.info("group passes untranslated", group=group_id, client=line.client.client_id, reason=reason)
-        at_ns = self._host.clock.now_ns
-        self._host.observe(
-            seen.GroupPasses(at_ns=at_ns, group_id=group_id, member_id=member_id, reason=reason, client=line.client)
-        )
+        self._host.log.info("group passes untranslated", group=key[0], client=line.client.client_id, reason=reason)
+
+
+class Present:
+    """Who passes now, as far as can be known of those who only pass: the broker took its JoinGroup or its Heartbeat, on a
+    connection that is still there, and it has not left since."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._lines: dict[Key, Line] = {}
+
+    def on(self, line: Line, key: Key, reason: str) -> None:
+        before = self._lines.get(key)
+        if before is not None:
+            before.passing.discard(key)
+        elif len(self._lines) >= LARGEST_MEMORY:
+            self.ends(next(iter(self._lines)))
+        self._lines[key] = line
+        line.passing.add(key)
+        if before is None:
+            at_ns = self._host.clock.now_ns
+            self._host.observe(
+                seen.GroupPasses(at_ns=at_ns, group_id=key[0], member_id=key[1], reason=reason, client=line.client)
+            )
+
+    def ends(self, key: Key) -> None:
+        line = self._lines.pop(key, None)
+        if line is not None:
+            line.passing.discard(key)
+            at_ns = self._host.clock.now_ns
+            self._host.observe(seen.PassesNoMore(at_ns=at_ns, group_id=key[0], member_id=key[1]))

@@ -54,7 +54,7 @@ function drawGroups() {
     return item;
   }));
   if (had) list.querySelector(`[data-group="${CSS.escape(had)}"]`)?.focus();
-  at('title').textContent = chosen === null ? 'No group was seen yet' : `Timeline of ${chosen}`;
+  at('title').textContent = chosen === null ? 'Nobody consumes in a group here now' : `Timeline of ${chosen}`;
 }
 
 function drawMembers() {

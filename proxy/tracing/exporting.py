@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace.sampling import Decision, ParentBased, Sampler, Sam
 from opentelemetry.trace import Link, SpanKind, Tracer, TraceState
 from opentelemetry.util.types import Attributes
 
+from proxy.logs import Log
 from proxy.settings import Traces
 from proxy.tracing.otlp_file import OtlpFile
 
@@ -30,6 +31,8 @@ ALL = 2**64
 BATCH_SPANS = 512
 # When the proxy stops, no further batch is begun after this.
 CLOSE_MS = 5_000
+# OpenTelemetry's exporters say no more.
+NOT_TAKEN = "the collector takes none, or does not answer in time"
 
 
 class CannotExport(Exception):
@@ -40,7 +43,14 @@ class Export(SpanProcessor):
     """One exporter. `accepted` and `dropped` are written by the event loop alone, the others by the exporter's thread."""
 
     def __init__(
-        self, name: str, exporter: SpanExporter, queue_spans: int, interval_ms: int, close_ms: int = CLOSE_MS
+        self,
+        name: str,
+        exporter: SpanExporter,
+        log: Log,
+        queue_spans: int,
+        interval_ms: int,
+        close_ms: int = CLOSE_MS,
+        to: str = "",
     ) -> None:
         self.name = name
         self.hurry_at: float | None = None
@@ -49,6 +59,9 @@ class Export(SpanProcessor):
         self.dropped = 0
         self.exported = 0
         self.failed = 0
+        self._log = log
+        self._to = to
+        self._fails = False
         self._taken = 0
         self._queue_spans = queue_spans
         self._batches = BatchSpanProcessor(
@@ -75,11 +88,21 @@ class Export(SpanProcessor):
     def taken(self, spans: int) -> None:
         self._taken += spans
 
-    def told(self, spans: int, result: SpanExportResult) -> None:
-        if result is SpanExportResult.SUCCESS:
+    def told(self, spans: int, failure: str | None) -> None:
+        """What became of a batch; said where it differs from the one before it."""
+        if failure is None:
             self.exported += spans
+            if self._fails:
+                self._log.info("traces are exported again", exporter=self.name, to=self._to, failed=self.failed)
         else:
             self.failed += spans
+            if not self._fails:
+                self._log.warning("traces cannot be exported", exporter=self.name, to=self._to, reason=failure)
+        self._fails = failure is not None
+
+    def given_up(self, spans: int) -> None:
+        """The proxy stops, and this batch was not tried any more."""
+        self.failed += spans
 
     def shutdown(self) -> None:
         self.hurry_at = time.monotonic() + self._close_ms / 1000
@@ -96,13 +119,17 @@ class _Counted(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self._export.taken(len(spans))
-        result = SpanExportResult.FAILURE
         hurry_at = self._export.hurry_at
+        if hurry_at is not None and time.monotonic() >= hurry_at:
+            self._export.given_up(len(spans))
+            return SpanExportResult.FAILURE
         try:
-            if hurry_at is None or time.monotonic() < hurry_at:
-                result = self._exporter.export(spans)
-        finally:
-            self._export.told(len(spans), result)
+            result = self._exporter.export(spans)
+            failure = None if result is SpanExportResult.SUCCESS else NOT_TAKEN
+        except Exception as error:
+            # The SDK would only say it to its own log, and go on.
+            result, failure = SpanExportResult.FAILURE, str(error)
+        self._export.told(len(spans), failure)
         return result
 
     def shutdown(self) -> None:
@@ -141,13 +168,13 @@ def _number(attributes: Mapping[str, object]) -> int:
 class Exporting:
     """What the settings ask for. `close` waits for what is queued, CLOSE_MS and one batch at most: call it in a thread."""
 
-    def __init__(self, settings: Traces, instance_id: str, version: str) -> None:
-        # What the SDK has to say about a dead collector is in the counts; it would go past our log to standard error.
+    def __init__(self, settings: Traces, instance_id: str, version: str, log: Log) -> None:
+        # What the SDK has to say about a dead collector, we say once; it would go past our log to standard error.
         logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
         logging.getLogger("opentelemetry").propagate = False
         self.exports = [
-            Export(name, exporter, settings.queue_spans, settings.export_interval_ms)
-            for name, exporter in _exporters(settings)
+            Export(name, exporter, log, settings.queue_spans, settings.export_interval_ms, to=to)
+            for name, to, exporter in _exporters(settings)
         ]
         who = {"service.name": SCOPE, "service.instance.id": instance_id, "service.version": version}
         self._provider = TracerProvider(
@@ -166,15 +193,17 @@ class Exporting:
         self._provider.shutdown()
 
 
-def _exporters(settings: Traces) -> list[tuple[str, SpanExporter]]:
-    found: list[tuple[str, SpanExporter]] = []
+def _exporters(settings: Traces) -> list[tuple[str, str, SpanExporter]]:
+    found: list[tuple[str, str, SpanExporter]] = []
     if settings.file is not None:
         try:
-            found.append(("file", OtlpFile(settings.file, settings.file_max_bytes, settings.file_count)))
+            to_file = OtlpFile(settings.file, settings.file_max_bytes, settings.file_count)
+            found.append(("file", settings.file, to_file))
         except OSError as error:
             raise CannotExport(f"traces.file: {settings.file} cannot be written: {error.strerror}") from error
     if settings.otlp_endpoint is not None:
-        found.append((f"otlp-{settings.otlp_protocol}", _to_collector(settings, settings.otlp_endpoint)))
+        to_collector = _to_collector(settings, settings.otlp_endpoint)
+        found.append((f"otlp-{settings.otlp_protocol}", settings.otlp_endpoint, to_collector))
     return found
 
 

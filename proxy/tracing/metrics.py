@@ -1,4 +1,4 @@
-"""What became of the spans, as Prometheus reads it: a collector that is down shows here, and nowhere else."""
+"""What became of the spans, as Prometheus reads it: how much a collector that is down has cost shows here."""
 
 from __future__ import annotations
 

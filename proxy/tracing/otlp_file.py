@@ -47,7 +47,7 @@ class OtlpFile(SpanExporter):
         except (OSError, ValueError):
             # A full disk, or a rename that failed half way: these spans are lost, the next may fare better.
             self._file = self._open() if self._file.closed else self._file
-            return SpanExportResult.FAILURE
+            raise
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:

@@ -10,9 +10,11 @@ from opentelemetry.trace import SpanContext, SpanKind, Tracer
 from proxy.observations import (
     Changed,
     GroupPasses,
+    GroupRefused,
     HeartbeatAnswered,
     HeartbeatSent,
     Observation,
+    PassesNoMore,
     RequestAnswered,
     RequestArrived,
 )
@@ -90,7 +92,7 @@ class Traces:
                 self._heard(observation)
             case Changed():
                 self._changed(observation)
-            case GroupPasses():
+            case GroupPasses() | PassesNoMore() | GroupRefused():
                 pass
 
     # ----------------------------------------------------------------------------------------- requests and heartbeats

@@ -160,6 +160,8 @@ def test_a_story_that_went_well_breaks_nothing(rows: Rows) -> None:
 def test_a_group_that_nobody_was_seen_in_is_ready_and_one_in_use_says_by_whom(rows: Rows) -> None:
     gone = rows("readiness", "group_id = 'gone'", "day")
     assert [row.verdict for row in gone] == ["look first", "safe to remove"]
+    # Of nobody but translated members there is a trace.
+    assert gone[0].__fields__ == ["group_id", "day", "legacy", "seen", "clients", "held_back_by", "verdict"]
     (stuck,) = rows("readiness", "group_id = 'stuck'")
     assert (stuck.legacy, stuck.clients, stuck.verdict) == (2, ["apache-kafka-java 3.9.1"], "in use")
     assert stuck.held_back_by == ["2 legacy members: apache-kafka-java 3.9.1", "1 rebalances that did not end"]

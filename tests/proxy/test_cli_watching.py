@@ -6,6 +6,7 @@ import io
 import json
 import uuid
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,27 +14,35 @@ import trio
 
 from demo.cluster import Code, Fail, open_cluster
 from kafka_protocol import messages as m
-from proxy.admin import serve_admin
+from proxy.admin import Pages, json_page, serve_admin
+from proxy.census import Census, ListedGroup, ListedMember
 from proxy.cli import main
 from proxy.logs import Log
+from proxy.observations import Observation
 from proxy.pages import picture_pages
 from proxy.picture import Picture
-from tests.clients import Client
+from proxy.report import rows_of
+from tests.clients import Client, shared_out
 from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
 from tests.proxy.by_hand import ByHand
-from tests.proxy.running import Running
+from tests.proxy.running import Running, room
 from tests.unit.test_picture import changed, passes
+
+
+async def admin_port(nursery: trio.Nursery, *observations: Observation) -> str:
+    picture = Picture()
+    for observation in observations:
+        picture.observe(observation)
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(serve_admin, listeners, picture_pages(picture), Log(out=io.StringIO()))
+    return "{}:{}".format(*listeners[0].socket.getsockname())
 
 
 @pytest.fixture
 async def admin(nursery: trio.Nursery) -> str:
-    picture = Picture()
-    picture.observe(changed("alice", owned=(0, 1), assigned=(0, 1), group="orders/eu"))
-    picture.observe(passes("bob"))
-    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    nursery.start_soon(serve_admin, listeners, picture_pages(picture), Log(out=io.StringIO()))
-    return "{}:{}".format(*listeners[0].socket.getsockname())
+    alice = changed("alice", owned=(0, 1), assigned=(0, 1), group="orders/eu")
+    return await admin_port(nursery, alice, passes("bob"))
 
 
 async def run(*arguments: str) -> int:
@@ -66,6 +75,105 @@ async def test_report_says_that_the_cluster_was_not_asked_and_how_to(
 ) -> None:
     assert await run("report", "--admin", admin) == 0
     assert "the cluster was not asked: --upstream HOST:PORT" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("said_as", [("--admin", "{}", "--admin", "{}"), ("--admin", "{},http://{}/")])
+async def test_what_several_proxies_say_of_one_group_is_put_together(
+    said_as: tuple[str, ...], nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = await admin_port(nursery, changed("alice"))
+    other = await admin_port(nursery, changed("carol"), passes("bob"), changed("dave", group="sums"))
+    both = " ".join(said_as).format(one, other).split()
+    assert await run("report", *both, "--json") == 0
+    orders, sums = json.loads(capsys.readouterr().out)["groups"]
+    assert (orders["group_id"], orders["needs_the_proxy"], orders["legacy_members"]) == ("orders", True, 3)
+    assert orders["passes_because"] == ["a rule lets it pass"]
+    assert (sums["group_id"], sums["legacy_members"]) == ("sums", 1)
+    assert await run("status", *both, "--once") == 0
+    assert [row.split()[1] for row in capsys.readouterr().out.splitlines()[1:]] == ["alice", "bob", "carol", "dave"]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "verdict"),
+    [
+        (0, "is native, unless proxies translate for it: none was asked"),
+        (1, "is native, as far as this proxy knows: ask the other proxies too"),
+        (2, "is native, as far as these proxies know: ask all there are"),
+    ],
+)
+def test_who_is_native_to_the_cluster_may_be_legacy_behind_a_proxy_that_was_not_asked(
+    proxies: int, verdict: str
+) -> None:
+    member = ListedMember("m", "c", "10.0.0.1", "consumer")
+    group = ListedGroup("orders", "consumer", "consumer", "Stable", (member,))
+    assert [row.verdict for row in rows_of(Census([group], {}), [], proxies)] == [verdict]
+
+
+async def test_whom_to_ask_is_in_the_settings_where_nobody_says_it(
+    admin: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'admin = "{admin}"\n')
+    assert await run("status", "--config", str(config), "--once") == 0
+    assert "alice" in capsys.readouterr().out
+    monkeypatch.setenv("KIP848_PROXY_ADMIN", admin)
+    assert await run("report") == 0
+    assert "orders/eu: needs the proxy" in capsys.readouterr().out
+    monkeypatch.setenv("KIP848_PROXY_ADMIN", "none")
+    assert await run("status", "--once") == 1
+    assert "`admin` is none" in capsys.readouterr().err
+    monkeypatch.setenv("KIP848_PROXY_ADMIN", "nowhere")
+    assert await run("status", "--once") == 2
+
+
+async def test_a_group_that_ends_while_its_proxy_is_asked_is_left_out(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages: Pages = {
+        "/groups": lambda: json_page({"groups": [{"group_id": "gone"}]}),
+        "/groups/*": lambda name: json_page({"error": f"no group {name} was seen here"}, 404),
+    }
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
+    assert await run("status", "--admin", "{}:{}".format(*listeners[0].socket.getsockname()), "--once") == 0
+    assert capsys.readouterr().out == "no members: nobody consumes in a group here now\n"
+
+
+async def test_a_web_proxy_is_not_asked_for_an_admin_port(
+    admin: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_ports(1)[0]}")
+    assert await run("status", "--admin", admin, "--once") == 0
+
+
+async def test_what_is_no_admin_port_is_named_with_the_remedy(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def banner(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"SSH-2.0-OpenSSH_9.2p1\r\n")
+        await stream.receive_some()
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, banner, listeners)
+    for place in ("a b:9", "{}:{}".format(*listeners[0].socket.getsockname())):
+        assert await run("status", "--admin", place, "--once") == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"kip848-proxy: no proxy answers on {place} (")
+        assert said.endswith("name its admin port: --admin HOST:PORT\n")
+
+
+async def test_a_broker_that_says_nothing_is_not_waited_for_long(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def silent(stream: trio.SocketStream) -> None:
+        while await stream.receive_some():
+            pass
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, silent, listeners)
+    place = "{}:{}".format(*listeners[0].socket.getsockname())
+    assert await run("report", "--admin", "none", "--upstream", place) == 1
+    assert f"{place} gives no answer within 5 s: its groups are missing" in capsys.readouterr().out
 
 
 def reported(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -115,7 +223,80 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
         "needs the proxy",
     )
     assert rows[through]["clients_elsewhere"] == {}
-    assert (rows[native]["native"], rows[native]["verdict"]) == (1, "is native: needs no proxy")
+    assert (rows[native]["native"], rows[native]["verdict"]) == (
+        1,
+        "is native, as far as this proxy knows: ask the other proxies too",
+    )
+
+
+@pytest.mark.broker
+def test_a_group_behind_another_proxy_is_not_said_to_need_none(
+    kafka: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = f"elsewhere-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=2)
+    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    with Running(kafka.bootstrap) as one, Running(kafka.bootstrap) as other:
+        other.ready()
+        with closing(ByHand(("127.0.0.1", other.port_of(1)), topic, topic)) as legacy:
+            legacy.joins()
+
+            def verdict(*proxies: Running) -> tuple[int, str]:
+                admins = [word for proxy in proxies for word in ("--admin", f"127.0.0.1:{proxy.admin}")]
+                groups = reported(capsys, *admins, "--upstream", kafka.bootstrap)["cluster"]["groups"]
+                return next((row["here"], row["verdict"]) for row in groups if row["group_id"] == topic)
+
+            assert verdict(one.ready()) == (
+                0,
+                "is native, as far as this proxy knows: ask the other proxies too",
+            )
+            assert verdict(one, other) == (1, "needs the proxy")
+
+
+@pytest.mark.broker
+async def test_who_passes_is_counted_by_name_until_it_leaves_and_after_a_restart_of_the_proxy(
+    kafka: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = f"passing-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=3)
+    config = tmp_path / "proxy.toml"
+    config.write_text('[[groups]]\npattern = "*"\nmode = "pass"\n')
+
+    def row(proxy: Running) -> dict[str, Any]:
+        said = reported(capsys, "--admin", f"127.0.0.1:{proxy.admin}", "--upstream", kafka.bootstrap)
+        found: dict[str, Any] = next(row for row in said["cluster"]["groups"] if row["group_id"] == topic)
+        return found
+
+    def all_pass(proxy: Running) -> None:
+        proxy.wait_for(lambda: row(proxy)["passing"] == 3, "all three are known to pass")
+        said = row(proxy)
+        assert (said["here"], said["legacy_direct"], said["clients_elsewhere"]) == (0, 0, {})
+        assert said["verdict"] == "comes through the proxy and is not translated"
+        members = json.loads(proxy.get(f"/groups/{topic}")[1])["members"]
+        assert len({member["member_id"] for member in members} - {""}) == 3
+        assert {member["passes"] for member in members} == {"a rule says `pass`"}
+
+    async with (
+        await Client.start("confluent-kafka", f"127.0.0.1:{(base := room(6))}", name="alice") as alice,
+        await Client.start("confluent-kafka", f"127.0.0.1:{base}", name="bob") as bob,
+        await Client.start("kafka-python", f"127.0.0.1:{base}", name="carol") as carol,
+    ):
+        with Running(kafka.bootstrap, "--config", str(config), base=base) as proxy:
+            await trio.to_thread.run_sync(proxy.ready)
+            for client in (alice, bob, carol):
+                client.subscribe(topic, topic, strategy="range", session_timeout_ms=10_000)
+            await shared_out([alice, bob, carol], 3, 1.0, within=60)
+            await trio.to_thread.run_sync(all_pass, proxy)
+            assert proxy.metric("groups_passing") == 1
+            proxy.stop()
+        with Running(kafka.bootstrap, "--config", str(config), base=base) as proxy:
+            await trio.to_thread.run_sync(all_pass, proxy)
+            for client in (alice, bob, carol):
+                await client.close()
+            await trio.to_thread.run_sync(
+                proxy.wait_for, lambda: proxy.metric("groups_passing") == 0, "nobody passes any more"
+            )
+            assert json.loads(proxy.get("/groups")[1])["groups"] == []
 
 
 @pytest.mark.broker

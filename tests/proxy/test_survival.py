@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,12 @@ async def test_a_rule_lets_a_group_pass_and_refuses_another(kafka: Cluster, tmp_
             refused.subscribe(topic, f"forbidden-{topic}", session_timeout_ms=10_000)
             await refused.event("error")
             assert refused.owned == set()
+            again = partial(proxy.metric, "requests_refused_total", group=f"forbidden-{topic}")
+            await trio.to_thread.run_sync(proxy.wait_for, lambda: again() > 1, "it asked again")
+            said = [line for line in proxy.log.read_text().splitlines() if "group refused" in line]
+            assert len(said) == 1
+            assert f"group=forbidden-{topic} client=refused" in said[0]
+            assert proxy.metric("groups_passing") == 1
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,11 @@ from proxy.observations import (
     Changed,
     Client,
     GroupPasses,
+    GroupRefused,
     HeartbeatAnswered,
     HeartbeatSent,
     Observation,
+    PassesNoMore,
     RequestAnswered,
     RequestArrived,
 )
@@ -168,12 +170,22 @@ def test_the_age_is_of_the_member_that_has_waited_longest_for_its_coordinator() 
     assert Shown(*joined, *beats, gone, now_s=10).of("heartbeat_age_seconds") == {(): 4}
 
 
-def test_a_group_passes_until_a_member_of_it_is_translated() -> None:
-    passes = GroupPasses(at_ns=0, group_id="orders", member_id="", reason="a rule says `pass`", client=LEGACY)
-    assert Shown(passes).of("groups_passing") == {(): 1}
-    after = Shown(passes, joins())
+def passes(member: str) -> GroupPasses:
+    return GroupPasses(at_ns=0, group_id="orders", member_id=member, reason="a rule says `pass`", client=LEGACY)
+
+
+def test_a_group_passes_until_its_last_member_that_does_is_gone_or_translated() -> None:
+    bob_left = PassesNoMore(at_ns=0, group_id="orders", member_id="bob")
+    assert Shown(passes("alice"), passes("bob")).of("groups_passing") == {(): 1}
+    assert Shown(passes("alice"), passes("bob"), bob_left).of("groups_passing") == {(): 1}
+    after = Shown(passes("alice"), passes("bob"), bob_left, joins("alice"))
     assert after.of("groups_passing") == {(): 0}
-    assert after.of("members_passed_total") == {("a rule says `pass`",): 1}
+    assert after.of("members_passed_total") == {("a rule says `pass`",): 2}
+
+
+def test_what_a_rule_refuses_is_counted_by_group() -> None:
+    refused = GroupRefused(at_ns=0, group_id="orders", client=LEGACY)
+    assert Shown(refused, refused).of("requests_refused_total") == {("orders",): 2}
 
 
 def test_clients_cannot_choose_how_many_series_there_are() -> None:
@@ -220,7 +232,8 @@ def test_the_document_lists_the_labels_that_groups_have() -> None:
         arrived(1, "Heartbeat"),
         RequestAnswered(number=1, at_ns=0, error_code=0),
         beaten(1, 0, None),
-        GroupPasses(at_ns=0, group_id="g", member_id="", reason="r", client=LEGACY),
+        passes("alice"),
+        GroupRefused(at_ns=0, group_id="g", client=LEGACY),
     )
     for sample in shown.samples:
         name = re.sub(r"_(bucket|sum|count)$", "", sample.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.observations import Changed, Client, GroupPasses
+from proxy.observations import Changed, Client, GroupPasses, PassesNoMore
 from proxy.picture import DEPARTURES, ENDED_SPANS, PASSING_MEMBERS, Picture
 from tests.unit import observing
 from translation.heartbeat import TopicPartition
@@ -39,7 +39,7 @@ def passes(member: str = "bob", reason: str = "a rule lets it pass") -> GroupPas
     return GroupPasses(at_ns=0, group_id="orders", member_id=member, reason=reason, client=Client(address="10.0.0.2:1"))
 
 
-def drawn(*observations: Changed | GroupPasses) -> Picture:
+def drawn(*observations: Changed | GroupPasses | PassesNoMore) -> Picture:
     picture = Picture()
     for observation in observations:
         picture.observe(observation)
@@ -109,6 +109,14 @@ def test_a_group_that_passes_says_why_and_once() -> None:
     picture = drawn(passes(), passes())
     assert picture.version == 1
     assert picture.groups()[0]["passes_because"] == ["a rule lets it pass"]
+
+
+def test_who_passes_no_longer_is_gone_and_readers_are_told() -> None:
+    picture = drawn(passes("bob"))
+    seen = picture.version
+    picture.observe(PassesNoMore(at_ns=1, group_id="orders", member_id="bob"))
+    assert picture.groups() == []
+    assert [gone["member_id"] for gone in picture.since(seen)["gone"]] == ["bob"]
 
 
 def test_a_member_that_moves_over_passes_no_longer() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -9,6 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import translation.events as ev
+from proxy.logs import Log
 from proxy.observations import (
     Changed,
     Client,
@@ -25,6 +27,7 @@ from translation.actions import AnyAction, RecordTransition, SendGroupHeartbeat
 from translation.heartbeat import GroupHeartbeatAnswer
 
 CLIENT = Client(address="10.0.0.1:5000", client_id="c", software="librdkafka", software_version="1.9.2")
+QUIET = Log(out=io.StringIO())
 APIS = {
     ev.JoinRequested: "JoinGroup",
     ev.SyncRequested: "SyncGroup",

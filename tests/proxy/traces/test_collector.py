@@ -12,7 +12,7 @@ from proxy.settings import Traces as Settings
 from proxy.tracing.exporting import Exporting
 from proxy.tracing.traces import Traces
 from tests.collector import BUILD_SECONDS, collector
-from tests.proxy.traces.telling import Told
+from tests.proxy.traces.telling import QUIET, Told
 
 # It needs no broker, but it needs the network once, and minutes to be built.
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(BUILD_SECONDS)]
@@ -44,7 +44,7 @@ def test_a_real_collector_writes_the_lines_that_we_write(protocol: Literal["http
             export_interval_ms=NEVER_MS,
             queue_spans=100_000,
         )
-        exporting = Exporting(settings, "proxy-1", "1.2.3")
+        exporting = Exporting(settings, "proxy-1", "1.2.3", QUIET)
         walk(exporting)
         exporting.close()
         assert [(export.dropped, export.failed) for export in exporting.exports] == [(0, 0), (0, 0)]

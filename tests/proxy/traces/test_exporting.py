@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import socket
 import threading
@@ -19,12 +20,13 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanContext
 
+from proxy.logs import Log
 from proxy.settings import Traces as Settings
-from proxy.tracing.exporting import CannotExport, Export, Exporting
+from proxy.tracing.exporting import NOT_TAKEN, CannotExport, Export, Exporting
 from proxy.tracing.otlp_file import request_line
 from proxy.tracing.traces import Traces
 from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
-from tests.proxy.traces.telling import Told
+from tests.proxy.traces.telling import QUIET, Told
 from translation.transition import Transition
 
 
@@ -39,7 +41,7 @@ def walked(exporting: Exporting, seed: int = 7) -> Told:
 
 
 def exported(settings: Settings, seed: int = 7) -> Told:
-    exporting = Exporting(settings, "proxy-1", "1.2.3")
+    exporting = Exporting(settings, "proxy-1", "1.2.3", QUIET)
     walker = walked(exporting, seed)
     exporting.close()
     return walker
@@ -107,7 +109,7 @@ def fields() -> set[str]:
 
 def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path) -> None:
     settings = Settings(file=str(tmp_path / "traces.json"), file_max_bytes=20_000, file_count=3, export_interval_ms=1)
-    exporting = Exporting(settings, "proxy-1", "1.2.3")
+    exporting = Exporting(settings, "proxy-1", "1.2.3", QUIET)
     for seed in range(12):
         walked(exporting, seed)
         exporting.flush()
@@ -121,7 +123,7 @@ def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path) -> Non
 
 def test_a_file_that_cannot_be_written_is_refused_at_the_start_with_its_setting(tmp_path: Path) -> None:
     with pytest.raises(CannotExport, match=r"traces\.file: .* cannot be written"):
-        Exporting(Settings(file=str(tmp_path)), "proxy-1", "1.2.3")
+        Exporting(Settings(file=str(tmp_path)), "proxy-1", "1.2.3", QUIET)
 
 
 # --- the wire ------------------------------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ def test_a_dead_collector_is_counted_and_costs_no_translation(protocol: str) -> 
         nobody.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
         settings = Settings(otlp_endpoint=endpoint, otlp_protocol=protocol, otlp_timeout_ms=200)  # type: ignore[arg-type]
-        exporting = Exporting(settings, "proxy-1", "1.2.3")
+        exporting = Exporting(settings, "proxy-1", "1.2.3", QUIET)
         walked(exporting)
         exporting.close()
     (export,) = exporting.exports
@@ -150,9 +152,52 @@ def test_a_dead_collector_is_counted_and_costs_no_translation(protocol: str) -> 
     assert export.failed == export.accepted > 0
 
 
+class Ill(SpanExporter):
+    """What becomes of each batch, in turn."""
+
+    def __init__(self, *outcomes: SpanExportResult | OSError) -> None:
+        self.outcomes = list(outcomes)
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, OSError):
+            raise outcome
+        return outcome
+
+
+def test_it_is_said_once_that_exporting_fails_and_once_that_it_works_again() -> None:
+    out = io.StringIO()
+    full, taken, refused = OSError(28, "No space left on device"), SpanExportResult.SUCCESS, SpanExportResult.FAILURE
+    export = Export("ill", Ill(taken, full, refused, taken, taken, refused), Log(out=out), 10, 60_000, to="there")
+    exporting = Exporting(Settings(), "proxy-1", "1.2.3", QUIET)
+    exporting.tracer.span_processor.add_span_processor(export)  # type: ignore[attr-defined]
+    for _ in range(6):
+        exporting.tracer.start_span("one").end()
+        exporting.flush()
+    exporting.close()
+    assert [line.split(" ", 1)[1] for line in out.getvalue().splitlines()] == [
+        'warning traces cannot be exported exporter=ill to=there reason="[Errno 28] No space left on device"',
+        "info traces are exported again exporter=ill to=there failed=2",
+        f'warning traces cannot be exported exporter=ill to=there reason="{NOT_TAKEN}"',
+    ]
+    assert (export.exported, export.failed) == (3, 3)
+
+
+def test_a_full_disk_is_said_with_the_file_and_the_proxy_still_stops(tmp_path: Path) -> None:
+    (tmp_path / "traces.json").symlink_to("/dev/full")
+    out = io.StringIO()
+    exporting = Exporting(Settings(file=str(tmp_path / "traces.json")), "proxy-1", "1.2.3", Log(out=out))
+    walked(exporting)
+    exporting.close()
+    (said,) = out.getvalue().splitlines()
+    assert f"traces cannot be exported exporter=file to={tmp_path}/traces.json" in said
+    assert "No space left on device" in said
+    assert exporting.exports[0].failed == exporting.exports[0].accepted > 0
+
+
 def test_an_address_that_is_none_is_refused_at_the_start_with_its_setting() -> None:
     with pytest.raises(CannotExport, match=r"traces\.otlp_endpoint: 'collector:4317' is no http://HOST:PORT"):
-        Exporting(Settings(otlp_endpoint="collector:4317"), "proxy-1", "1.2.3")
+        Exporting(Settings(otlp_endpoint="collector:4317"), "proxy-1", "1.2.3", QUIET)
 
 
 class Stuck(SpanExporter):
@@ -169,9 +214,9 @@ class Stuck(SpanExporter):
 
 
 def test_what_finds_no_room_is_dropped_and_counted() -> None:
-    exporting = Exporting(Settings(), "proxy-1", "1.2.3")
+    exporting = Exporting(Settings(), "proxy-1", "1.2.3", QUIET)
     stuck = Stuck()
-    export = Export("stuck", stuck, queue_spans=10, interval_ms=1)
+    export = Export("stuck", stuck, QUIET, queue_spans=10, interval_ms=1)
     exporting.tracer.span_processor.add_span_processor(export)  # type: ignore[attr-defined]
     exporting.tracer.start_span("taken").end()
     stuck.entered.wait()
@@ -185,8 +230,8 @@ def test_what_finds_no_room_is_dropped_and_counted() -> None:
 
 def test_when_the_proxy_stops_it_does_not_wait_for_a_collector_beyond_its_time() -> None:
     stuck = Stuck()
-    export = Export("stuck", stuck, queue_spans=10, interval_ms=60_000, close_ms=0)
-    exporting = Exporting(Settings(), "proxy-1", "1.2.3")
+    export = Export("stuck", stuck, QUIET, queue_spans=10, interval_ms=60_000, close_ms=0)
+    exporting = Exporting(Settings(), "proxy-1", "1.2.3", QUIET)
     exporting.tracer.span_processor.add_span_processor(export)  # type: ignore[attr-defined]
     for _ in range(5):
         exporting.tracer.start_span("late").end()
@@ -200,7 +245,7 @@ def test_when_the_proxy_stops_it_does_not_wait_for_a_collector_beyond_its_time()
 
 def kept(ratio: float, members: Sequence[str]) -> set[str]:
     with http_receiver() as (endpoint, received):
-        exporting = Exporting(Settings(otlp_endpoint=endpoint, sampling_ratio=ratio), "proxy-1", "1.2.3")
+        exporting = Exporting(Settings(otlp_endpoint=endpoint, sampling_ratio=ratio), "proxy-1", "1.2.3", QUIET)
         for member in members:
             who = {"kip848.group_id": "g", "kip848.member_id": member}
             for _ in range(2):

@@ -19,7 +19,7 @@ from proxy.tracing.exporting import Exporting
 from proxy.tracing.otlp_file import request_line
 from proxy.tracing.rebalance_trace import MOST_LINKS
 from proxy.tracing.traces import Traces
-from tests.proxy.traces.telling import APIS, Told
+from tests.proxy.traces.telling import APIS, QUIET, Told
 from tests.unit.observing import changed
 from translation.states import Phase
 
@@ -30,7 +30,7 @@ class Collected:
     """Traces as the proxy sets them up, and the spans that leave."""
 
     def __init__(self, sampling_ratio: float = 1.0) -> None:
-        self.tracer = Exporting(Settings(sampling_ratio=sampling_ratio), "proxy-1", "1.2.3").tracer
+        self.tracer = Exporting(Settings(sampling_ratio=sampling_ratio), "proxy-1", "1.2.3", QUIET).tracer
         self.traces = Traces(self.tracer)
         self._out = InMemorySpanExporter()
         if isinstance(self.tracer, sdk.Tracer):

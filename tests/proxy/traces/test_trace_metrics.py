@@ -12,11 +12,11 @@ from proxy.settings import Traces as Settings
 from proxy.tracing.exporting import Exporting
 from proxy.tracing.metrics import TRACE_METRICS, TraceMetrics
 from proxy.tracing.traces import Traces
-from tests.proxy.traces.telling import CLIENT, Told
+from tests.proxy.traces.telling import CLIENT, QUIET, Told
 
 
 def test_spans_are_counted_by_exporter_and_outcome(tmp_path: Path) -> None:
-    exporting = Exporting(Settings(file=str(tmp_path / "traces.json")), "proxy-1", "1.2.3")
+    exporting = Exporting(Settings(file=str(tmp_path / "traces.json")), "proxy-1", "1.2.3", QUIET)
     traces = Traces(exporting.tracer)
     walker = Told(7, traces.observe)
     for _ in walker.walk():
@@ -37,7 +37,7 @@ def test_spans_are_counted_by_exporter_and_outcome(tmp_path: Path) -> None:
 
 
 def test_an_observation_that_makes_no_sense_is_counted_and_hurts_nobody(tmp_path: Path) -> None:
-    exporting = Exporting(Settings(file=str(tmp_path / "traces.json")), "proxy-1", "1.2.3")
+    exporting = Exporting(Settings(file=str(tmp_path / "traces.json")), "proxy-1", "1.2.3", QUIET)
     traces = Traces(exporting.tracer)
     traces.observe(Changed(at_ns=1, transition=None, names={}, client=CLIENT))  # type: ignore[arg-type]
     exporting.close()

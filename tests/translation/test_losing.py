@@ -333,7 +333,9 @@ def test_a_client_that_does_not_sync_in_its_rebalance_timeout_is_out() -> None:
 
 def test_a_leave_by_nobody_is_unknown_and_in_anothers_name_is_fenced() -> None:
     assert Playbook() >> leaves() << AnswerLeave(4, e.UNKNOWN_MEMBER_ID)
-    assert Playbook(stable(), NOW) >> leaves(instance_id="i") << AnswerLeave(4, e.FENCED_INSTANCE_ID)
+    assert Playbook(stable(), NOW) >> leaves(instance_id="i") << AnswerLeave(4, e.UNKNOWN_MEMBER_ID)
+    static = Playbook(stable(instance_id="i", member_id=""), NOW)
+    assert static >> leaves(instance_id="j") << AnswerLeave(4, e.FENCED_INSTANCE_ID)
 
 
 def test_a_static_member_is_removed_by_its_instance_id() -> None:

@@ -133,7 +133,7 @@ class Host:
         if member.epoch > 0:
             # The coordinator knows it: when we do not any more, it is elsewhere, and may come back.
             self.requests.issued.take(key)
-            self.requests.untranslated.passing.take(key)
+            self.requests.untranslated.translated(key)
         if line is not None:
             self._speaks_on(key, line)
         if member.instance_id is not None and member.phase is not Phase.ABSENT:

@@ -174,11 +174,11 @@ def _exporters(settings: Traces) -> list[tuple[str, SpanExporter]]:
         except OSError as error:
             raise CannotExport(f"traces.file: {settings.file} cannot be written: {error.strerror}") from error
     if settings.otlp_endpoint is not None:
-        found.append((f"otlp-{settings.otlp_protocol}", _to_collector(settings, settings.otlp_endpoint)))
+        found.append((f"otlp-{settings.otlp_protocol}", to_collector(settings, settings.otlp_endpoint)))
     return found
 
 
-def _to_collector(settings: Traces, endpoint: str) -> SpanExporter:
+def to_collector(settings: Traces, endpoint: str) -> SpanExporter:
     """Imported where it is asked for: gRPC alone costs 20 MB of memory."""
     url = urlsplit(endpoint)
     if url.scheme not in ("http", "https") or not url.hostname:

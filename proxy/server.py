@@ -34,6 +34,7 @@ from prometheus_client.registry import Collector
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import Pages, health_pages, serve_admin
 from proxy.causes import Cause, Disconnect
+from proxy.certificate_metrics import CertificateMetrics
 from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.cpus import cpus
@@ -149,7 +150,7 @@ class Proxy:
         return [side for side in (self.client_side, self.upstream_side) if side is not None]
 
     def pages(self) -> Pages:
-        others: list[Collector] = [self.group_metrics]
+        others: list[Collector] = [self.group_metrics, CertificateMetrics(self.sides)]
         if self.traces is not None and self.exporting is not None:
             others.append(TraceMetrics(self.traces, self.exporting.exports))
         metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name, *others)

@@ -15,6 +15,7 @@ import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 
 import trio
 
@@ -50,6 +51,8 @@ async def _shake(secured: TlsStream, side: str) -> None:
 class _Side:
     """A context that follows its files."""
 
+    setting: ClassVar[str]
+
     def __init__(
         self,
         name: str,
@@ -65,7 +68,8 @@ class _Side:
         self._log = log
         self._seen = self._stamps()
         self.context = build()
-        self._warn_of_its_end()
+        self.not_after: datetime | None = None
+        self._note_its_end()
 
     def _stamps(self) -> list[tuple[int, int]]:
         stamps = []
@@ -83,10 +87,10 @@ class _Side:
             self._log.error("certificates not reloaded", side=self._name, reason=str(failure))
         else:
             self._log.info("certificates reloaded", side=self._name)
-            self._warn_of_its_end()
+            self._note_its_end()
 
-    def _warn_of_its_end(self) -> None:
-        end = not_after(self._certificate) if self._certificate else None
+    def _note_its_end(self) -> None:
+        self.not_after = end = not_after(self._certificate) if self._certificate else None
         if end is not None and end <= datetime.now(UTC):
             self._log.warning("the certificate has expired", side=self._name, file=self._certificate, not_after=end)
 
@@ -98,6 +102,8 @@ class _Side:
 
 
 class ClientSide(_Side):
+    setting = "client_tls"
+
     def __init__(self, settings: ClientTls, log: Log) -> None:
         others = (settings.private_key_file, settings.client_ca_file)
         super().__init__(CLIENT_SIDE, settings.certificate_file, others, lambda: client_context(settings), log)
@@ -111,6 +117,8 @@ class ClientSide(_Side):
 
 
 class UpstreamSide(_Side):
+    setting = "upstream_tls"
+
     def __init__(self, settings: UpstreamTls, log: Log) -> None:
         others = (settings.private_key_file, settings.ca_file)
         super().__init__(BROKER_SIDE, settings.certificate_file, others, lambda: upstream_context(settings), log)

@@ -16,10 +16,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from proxy.certificate_metrics import CertificateMetrics
 from proxy.expiry import not_after
 from proxy.logs import Log
-from proxy.settings import ClientTls
-from proxy.tls import BadCertificate, ClientSide, client_context
+from proxy.settings import ClientTls, UpstreamTls
+from proxy.tls import BadCertificate, ClientSide, UpstreamSide, client_context
 from tests.kafka.certificates import Certificates
 
 AUTHORITY = trustme.CA()
@@ -80,6 +81,25 @@ def test_a_certificate_that_has_expired_is_warned_of_at_start_and_at_each_reload
     files.issue()
     side.reload()
     assert files.log.getvalue().count("the certificate has expired") == 2
+
+
+def test_metrics_say_when_the_certificate_in_use_ends(files: Files) -> None:
+    files.issue(not_after=PAST)
+    side = files.side()
+    upstream = UpstreamSide(UpstreamTls(verify_hostname=False), Log(out=files.log))
+
+    def shown() -> list[tuple[dict[str, str], float]]:
+        (family,) = CertificateMetrics([side, upstream]).collect()
+        return [(sample.labels, sample.value) for sample in family.samples]
+
+    assert shown() == [({"setting": "client_tls"}, PAST.timestamp())]
+    files.issue(not_after=PAST + timedelta(days=1))
+    files.encrypt_the_key()
+    side.reload()
+    assert shown() == [({"setting": "client_tls"}, PAST.timestamp())]
+    files.issue(not_after=PAST + timedelta(days=1))
+    side.reload()
+    assert shown() == [({"setting": "client_tls"}, PAST.timestamp() + 86_400)]
 
 
 # With and beyond two digits for the year.

@@ -228,7 +228,9 @@ class Answers:
         """The answer as it leaves, with its length; None while it is not whole."""
         held = self.expected[0]
         if not isinstance(held, Held) or held.correlation_id != correlation_id:
-            raise Disconnect(Cause.ANSWER_OUT_OF_ORDER, f"correlation id {correlation_id}, expected {held!r}")
+            expected = held.correlation_id if isinstance(held, Held) else held
+            detail = f"correlation id {correlation_id}, expected {expected}: is this a Kafka broker?"
+            raise Disconnect(Cause.ANSWER_OUT_OF_ORDER, detail)
         if not SMALLEST_ANSWER <= size <= self._max_held_bytes:
             cause = Cause.MALFORMED_ANSWER if size < SMALLEST_ANSWER else Cause.ANSWER_TOO_LARGE
             raise Disconnect(cause, f"{size} bytes; those to rewrite may have {self._max_held_bytes}")

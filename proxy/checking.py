@@ -13,6 +13,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,14 +23,16 @@ import trio
 from proxy.addresses import Address, Directory, parse_address
 from proxy.causes import Disconnect
 from proxy.configuration import BadSettings, load
-from proxy.doors import CannotListen, Door
+from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
+from proxy.expiry import not_after
 from proxy.groups import native
 from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
 from proxy.scout import CannotAsk, exchange
 from proxy.settings import Settings
 from proxy.tls import HandshakeFailed, UpstreamSide
+from proxy.tracing.exporting import CannotExport, to_collector
 from proxy.wire import CLIENT_ID, Wire, api_name
 from translation import errors as e
 
@@ -54,10 +57,16 @@ RIGHTS = (
     "the proxy needs no rights of its own. A client's principal needs READ on its group, as before, "
     "and DESCRIBE on the topics it subscribes to (READ implies it)"
 )
+NO_HANDSHAKE = (
+    "does the listener speak plaintext? Then go without upstream_tls. If its certificate is not trusted here, set "
+    "upstream_tls.ca_file; if it is for another name, upstream_tls.verify_hostname = false"
+)
+RENEW = "renew it: the proxy reads its files again when they change, or at SIGHUP"
+ENDS_SOON = timedelta(days=14)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    about: Literal["settings", "listeners", "cluster", "kip-848", "versions", "access"]
+    about: Literal["settings", "tls", "journal", "traces", "listeners", "cluster", "kip-848", "versions", "access"]
     level: Level
     said: str
     remedy: str | None = None
@@ -91,12 +100,75 @@ async def _found(settings: Settings) -> list[Finding]:
     directory = Directory(settings)
     visits = await _visits(settings, directory)
     return [
+        *_certificates(settings),
+        *_files(settings),
+        *_collector(settings),
         *_listeners(settings, directory),
         *_reached(directory, visits),
         *_native(visits),
         *_versions(visits),
         *_access(visits),
     ]
+
+
+# --- what it reads and writes --------------------------------------------------------------------------------------
+
+
+def _certificates(settings: Settings) -> Iterator[Finding]:
+    """That they can serve is a matter of the settings; how long they can, of the day."""
+    for name, tls in (("client_tls", settings.client_tls), ("upstream_tls", settings.upstream_tls)):
+        if tls is None or tls.certificate_file is None:
+            continue
+        end, now = not_after(tls.certificate_file), datetime.now(UTC)
+        said = f"{name}.certificate_file: {tls.certificate_file}"
+        if end is None:
+            yield Finding("tls", "ok", f"{said} can serve")
+        elif end <= now:
+            yield Finding("tls", "error", f"{said} has expired, at {end:%Y-%m-%d %H:%M} UTC", RENEW)
+        elif end <= now + ENDS_SOON:
+            yield Finding("tls", "warning", f"{said} expires soon, at {end:%Y-%m-%d %H:%M} UTC", RENEW)
+        else:
+            yield Finding("tls", "ok", f"{said} serves until {end:%Y-%m-%d %H:%M} UTC")
+
+
+def _files(settings: Settings) -> Iterator[Finding]:
+    """Looked at only: a proxy may be writing there."""
+    if settings.translation.journal is not None:
+        yield _file("journal", "translation.journal", settings.translation.journal)
+    if settings.traces.file is not None:
+        yield _file("traces", "traces.file", settings.traces.file)
+
+
+def _file(about: Literal["journal", "traces"], name: str, file: str) -> Finding:
+    try:
+        why = _unwritable(Path(file))
+    except OSError as failure:
+        why = failure.strerror
+    if why is not None:
+        remedy = f"name a file in `{name}` that the proxy's user may write, in a folder that it may write"
+        return Finding(about, "error", f"{name}: {file} cannot be written: {why}", remedy)
+    return Finding(about, "ok", f"{name}: {file} can be written")
+
+
+def _unwritable(file: Path) -> str | None:
+    """Folders that are missing are made at start."""
+    folder = next(folder for folder in file.absolute().parents if folder.exists())
+    if not folder.is_dir():
+        return f"{folder} is a file, not a folder"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"the folder {folder} may not be written"
+    if file.is_dir():
+        return "it is a folder"
+    return "no rights" if file.exists() and not os.access(file, os.R_OK | os.W_OK) else None
+
+
+def _collector(settings: Settings) -> Iterator[Finding]:
+    if settings.traces.otlp_endpoint is None:
+        return
+    try:
+        to_collector(settings.traces, settings.traces.otlp_endpoint).shutdown()
+    except CannotExport as failure:
+        yield Finding("traces", "error", str(failure), "or go without `traces.otlp_endpoint`: only the traces need it")
 
 
 # --- listeners -----------------------------------------------------------------------------------------------------
@@ -130,8 +202,8 @@ def _bind_admin(bound: contextlib.ExitStack, address: Address) -> Finding:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
         bound.enter_context(socket.create_server(tuple(address), family=family))
     except OSError as failure:
-        said = f"cannot listen on {address} for the admin pages: {failure.strerror}"
-        return Finding("listeners", "error", said, "choose another address in `admin`, or none to go without")
+        remedy = f"{hindrance(failure, 'admin', 'admin')}, or go without: --admin none"
+        return Finding("listeners", "error", f"cannot listen on {address} for the admin pages", remedy)
     return Finding("listeners", "ok", f"{address} can be bound (admin)")
 
 
@@ -148,6 +220,8 @@ class Answers(msgspec.Struct, frozen=True):
 
 class NoAnswer(msgspec.Struct, frozen=True):
     reason: str
+    # Where the reason has one of its own.
+    remedy: str | None = None
 
 
 Visits = dict[Address, Answers | NoAnswer]
@@ -175,6 +249,8 @@ async def _visit(address: Address, tls: UpstreamSide | None, directory: Director
                 await trio.aclose_forcefully(stream)
     except trio.TooSlowError:
         return NoAnswer(f"no answer within {ANSWER_SECONDS:.0f} s")
+    except HandshakeFailed as failure:
+        return NoAnswer(in_words(failure), NO_HANDSHAKE)
     except CANNOT_ASK as failure:
         return NoAnswer(in_words(failure))
 
@@ -217,7 +293,8 @@ async def answer_to(stream: trio.abc.Stream, ask: Ask) -> Any:
 def in_words(failure: BaseException) -> str:
     """trio says that all attempts failed; why is said by what it was raised from."""
     cause = failure.exceptions[0] if isinstance(failure, BaseExceptionGroup) else failure.__cause__
-    if cause is not None:
+    # Of a handshake its own words say more: which side, and whether anybody answered at all.
+    if cause is not None and not isinstance(failure, HandshakeFailed):
         return in_words(cause)
     return getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
 
@@ -237,10 +314,10 @@ def _reached(directory: Directory, visits: Visits) -> Iterator[Finding]:
         if isinstance(visit, Answers):
             yield Finding("cluster", "ok", f"{name} answers")
         elif address in nodes:
-            yield Finding("cluster", "error", f"{name} cannot be asked: {visit.reason}", ADVERTISED)
+            yield Finding("cluster", "error", f"{name} cannot be asked: {visit.reason}", visit.remedy or ADVERTISED)
         else:
             level: Level = "warning" if _answering(visits) else "error"
-            yield Finding("cluster", level, f"{name} cannot be asked: {visit.reason}", SEED)
+            yield Finding("cluster", level, f"{name} cannot be asked: {visit.reason}", visit.remedy or SEED)
 
 
 def _native(visits: Visits) -> Iterator[Finding]:

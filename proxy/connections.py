@@ -77,6 +77,7 @@ class Connections:
         # Clients within their TLS handshake: not connections yet, but they cost as much.
         self.arriving = 0
         self.draining = False
+        self._patience = trio.CancelScope()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -141,13 +142,18 @@ class Connections:
     async def drain(self) -> None:
         """Take no new requests, let what was asked be answered, then close; after the drain time-out, close anyhow."""
         self.draining = True
-        with trio.move_on_after(self.limits.drain_timeout_ms / 1000):
+        self._patience.deadline = trio.current_time() + self.limits.drain_timeout_ms / 1000
+        with self._patience:
             while self._open:
                 for connection in list(self._open):
                     connection.drain()
                 await trio.sleep(DRAIN_SWEEP_SECONDS)
         for connection in list(self._open):
-            connection.close(Cause.DRAINED, "still busy at the drain time-out")
+            connection.close(Cause.DRAINED, "still busy at the end of the drain")
+
+    def hurry(self) -> None:
+        """Drain no longer."""
+        self._patience.cancel()
 
 
 def _mistaken(connection: Connection, whereabouts: Callable[[int], Address | None]) -> Cause | None:

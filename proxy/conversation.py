@@ -34,6 +34,9 @@ from proxy.settings import Limits
 # Length, api key and version as one number, correlation id.
 REQUEST_HEADER = Struct(">iIi")
 SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
+# How others begin who take this for a port of theirs: TLS (record type and version), HTTP.
+TLS_HANDSHAKE = b"\x16\x03"
+HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"PRI ")
 # What a client may send behind a request that is in hand; then it is not read from.
 LARGEST_BACKLOG = 256 * 1024
 
@@ -396,5 +399,15 @@ class Conversation:
 
     def _refuse(self, size: int) -> None:
         if size > self._max_request_bytes:
+            other = _other_protocol(LENGTH.pack(size))
+            if other is not None:
+                raise Disconnect(Cause.MALFORMED_REQUEST, other)
             raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes, the limit is {self._max_request_bytes}")
         raise Disconnect(Cause.MALFORMED_REQUEST, f"a frame of {size} bytes")
+
+
+def _other_protocol(beginning: bytes) -> str | None:
+    """Where a Kafka client would have sent a length."""
+    if beginning.startswith(TLS_HANDSHAKE):
+        return "a TLS ClientHello, and this port is plaintext: `client_tls` is not set"
+    return "HTTP, not Kafka" if beginning in HTTP_METHODS else None

@@ -78,11 +78,21 @@ def _listen(address: Address, node: int | None) -> socket.socket:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         listening = socket.create_server(tuple(address), family=family, backlog=BACKLOG)
     except OSError as failure:
-        remedy = {
-            errno.EADDRINUSE: "the port is in use: stop what listens there or choose another (`listen`, `ports`)",
-            errno.EACCES: "binding it needs more rights: choose a port above 1023",
-            errno.EADDRNOTAVAIL: "this machine has no such address: choose one of its own in `listen`",
-        }.get(failure.errno or 0, failure.strerror or str(failure))
-        raise CannotListen(f"cannot listen on {address} for {whose}: {remedy}") from failure
+        raise CannotListen(
+            f"cannot listen on {address} for {whose}: {hindrance(failure, 'listen', 'ports')}"
+        ) from failure
     listening.setblocking(False)
     return listening
+
+
+def hindrance(failure: OSError, address_setting: str, port_setting: str) -> str:
+    """Why an address can't be bound, and what may help."""
+    choose = " or ".join(f"`{name}`" for name in dict.fromkeys((address_setting, port_setting)))
+    unknown = f"nobody knows this host: write an address of this machine in `{address_setting}`"
+    return {
+        errno.EADDRINUSE: f"the port is in use: stop what listens there or choose another in {choose}",
+        errno.EACCES: "binding it needs more rights: choose a port above 1023",
+        errno.EADDRNOTAVAIL: f"this machine has no such address: choose one of its own in `{address_setting}`",
+        socket.EAI_NONAME: unknown,
+        socket.EAI_AGAIN: unknown,
+    }.get(failure.errno or 0, failure.strerror or str(failure))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from proxy.logs import Log
 from proxy.observations import Changed, Observation, Observer
-from translation.heartbeat import TopicPartition
 from translation.events import MemberAdopted
+from translation.heartbeat import TopicPartition
 from translation.states import Phase
 
 ADOPTED = MemberAdopted.__name__

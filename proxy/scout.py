@@ -19,6 +19,9 @@ from proxy.wire import Broker, Wire
 RETRY_SECONDS = 1.0
 REFRESH_SECONDS = 15.0
 ANSWER_SECONDS = 10.0
+REMIND_SECONDS = 60.0
+# What a time-out, which has no words of its own, is called.
+NO_ANSWER = "no answer in time"
 LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
 Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
@@ -36,9 +39,12 @@ class Scout:
         self._dial = dial
         self._log = log
         self._metadata_refused = False
+        # The last that was said of an upstream that can't be reached, and when to say it again.
+        self._tried = ""
+        self._remind_at = 0.0
 
     async def run(self) -> None:
-        """For ever; a change between reachable and not is one log line."""
+        """For ever. A change is one log line, of why it is not reachable too; that is repeated each minute."""
         while True:
             failures = []
             for address in self._directory.targets(None):
@@ -47,7 +53,7 @@ class Scout:
                         await self._visit(address)
                     break
                 except (OSError, CannotAsk, HandshakeFailed, trio.BrokenResourceError, trio.TooSlowError) as failure:
-                    failures.append(f"{address}: {failure or type(failure).__name__}")
+                    failures.append(f"{address}: {str(failure) or NO_ANSWER}")
             else:
                 self._note(False, "; ".join(failures))
                 await trio.sleep(RETRY_SECONDS)
@@ -58,9 +64,10 @@ class Scout:
     def _note(self, reachable: bool, detail: str) -> None:
         if reachable and not self.reachable:
             self._log.info("upstream reachable", broker=detail)
-        elif not reachable:
+        elif not reachable and (detail != self._tried or trio.current_time() >= self._remind_at):
             self._log.warning("upstream unreachable, trying again", retry_seconds=RETRY_SECONDS, tried=detail)
-        self.reachable = reachable
+            self._remind_at = trio.current_time() + REMIND_SECONDS
+        self.reachable, self._tried = reachable, "" if reachable else detail
 
     async def _visit(self, address: Address) -> None:
         stream = await self._dial(address)

@@ -8,7 +8,8 @@
     ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker; reopens resting doors
     ├── certificates      watches their files
     ├── admin             /livez /readyz /metrics
-    └── signals           SIGTERM and SIGINT drain and end all of the above, SIGHUP reloads certificates
+    └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
+                          certificates
 
 An error of a connection ends that connection (`Link._guarded`, `TlsLink._pump`) and is counted with its cause. An error
 of the cluster is the scout's: logged, and tried again. A door that can't be bound at start ends the start (`CannotStart`);
@@ -33,10 +34,11 @@ from prometheus_client.registry import Collector
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import Pages, health_pages, serve_admin
 from proxy.causes import Cause, Disconnect
+from proxy.certificate_metrics import CertificateMetrics
 from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.cpus import cpus
-from proxy.doors import CannotListen, Door
+from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
 from proxy.group_metrics import GroupMetrics
 from proxy.groups.clock import Clock
@@ -50,7 +52,7 @@ from proxy.metrics import Metrics
 from proxy.names import Names, Target
 from proxy.pages import picture_pages
 from proxy.picture import Picture
-from proxy.scout import Scout
+from proxy.scout import NO_ANSWER, Scout
 from proxy.settings import Settings
 from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
 from proxy.tls_link import TlsLink
@@ -148,7 +150,7 @@ class Proxy:
         return [side for side in (self.client_side, self.upstream_side) if side is not None]
 
     def pages(self) -> Pages:
-        others: list[Collector] = [self.group_metrics]
+        others: list[Collector] = [self.group_metrics, CertificateMetrics(self.sides)]
         if self.traces is not None and self.exporting is not None:
             others.append(TraceMetrics(self.traces, self.exporting.exports))
         metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name, *others)
@@ -242,7 +244,7 @@ class Proxy:
                 raise Disconnect(Cause.BROKER_TLS_FAILED, f"{address}: {failure}") from failure
             except (OSError, trio.BrokenResourceError, trio.TooSlowError) as failure:
                 self.counts.upstream_connect_failures += 1
-                failures.append(f"{address}: {failure or type(failure).__name__}")
+                failures.append(f"{address}: {str(failure) or NO_ANSWER}")
         raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
 
     async def _dial_stream(self, address: Address) -> trio.abc.Stream:
@@ -260,7 +262,9 @@ class Proxy:
 
 def _in_words(failure: Exception) -> str:
     if isinstance(failure, KeyError):
-        return f"clients ⇄ proxy (sni): no broker is called {failure}"
+        (name,) = failure.args
+        unnamed = "the client sent no server name: it must dial a name, not an address"
+        return f"clients ⇄ proxy (sni): {unnamed if name is None else f'no broker is called {name!r}'}"
     return str(failure) or "clients ⇄ proxy (client_tls): no handshake in time"
 
 
@@ -294,10 +298,23 @@ async def serve(settings: Settings, log: Log) -> None:
             except (CannotListen, CannotJournal, CannotExport) as failure:
                 refusal = CannotStart(str(failure))
             else:
+                _say_what_serves(settings, log)
                 await _run(proxy, admin, tasks)
         if refusal is not None:
             raise refusal
     log.info("stopped")
+
+
+def _say_what_serves(settings: Settings, log: Log) -> None:
+    log.info(
+        "serving",
+        version=version("kip848-proxy"),
+        upstream=",".join(settings.upstream),
+        listen=settings.listen,
+        admin=settings.admin or "none",
+        journal=settings.translation.journal or "none",
+        traces=" ".join(filter(None, (settings.traces.file, settings.traces.otlp_endpoint))) or "none",
+    )
 
 
 async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nursery) -> None:
@@ -313,7 +330,9 @@ async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nurse
     # What exists now lives as long as the process: the collector need not look at it again.
     gc.collect()
     gc.freeze()
-    await _until_told_to_stop(proxy)
+    told_to_stop = trio.Event()
+    tasks.start_soon(_heed_signals, proxy, told_to_stop)
+    await told_to_stop.wait()
     for door in proxy.doors:
         door.close()
     proxy.host.stop(proxy.settings.translation.leave_on_exit)
@@ -330,17 +349,32 @@ async def _open_admin(listen: str) -> list[trio.SocketListener]:
     try:
         return await trio.open_tcp_listeners(address.port, host=address.host)
     except OSError as failure:
-        raise CannotStart(f"cannot listen on {address} for the admin pages (`admin`): {failure.strerror}") from failure
+        why = hindrance(failure, "admin", "admin")
+        raise CannotStart(
+            f"cannot listen on {address} for the admin pages: {why}, or go without: --admin none"
+        ) from failure
 
 
-async def _until_told_to_stop(proxy: Proxy) -> None:
+async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event) -> None:
+    """To the end: within the drain too, a signal that nobody heeds ends the process before journal and traces are closed."""
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for number in signals:
-            if number != signal.SIGHUP:
-                proxy.log.info("draining", signal=signal.Signals(number).name, connections=len(proxy.connections))
-                return
-            for side in proxy.sides:
-                side.reload()
+            name = signal.Signals(number).name
+            if not told_to_stop.is_set() and number == signal.SIGHUP:
+                _reload(proxy)
+            elif not told_to_stop.is_set():
+                proxy.log.info("draining", signal=name, connections=len(proxy.connections))
+                told_to_stop.set()
+            elif number != signal.SIGHUP:
+                proxy.log.warning("stopping at once", signal=name, connections=len(proxy.connections))
+                proxy.connections.hurry()
+
+
+def _reload(proxy: Proxy) -> None:
+    for side in proxy.sides:
+        side.reload()
+    # Who reloads after a change of rules would else believe that it is in force.
+    proxy.log.info("SIGHUP reloads certificates only: rules, limits and addresses are read at start, so restart")
 
 
 def _raise_descriptor_limit() -> None:

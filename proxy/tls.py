@@ -12,11 +12,14 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 
 import trio
 
+from proxy.expiry import not_after
 from proxy.logs import Log
 from proxy.settings import ClientTls, UpstreamTls
 from proxy.tls_stream import HungUp, TlsStream
@@ -48,13 +51,25 @@ async def _shake(secured: TlsStream, side: str) -> None:
 class _Side:
     """A context that follows its files."""
 
-    def __init__(self, name: str, files: Iterable[str | None], build: Callable[[], ssl.SSLContext], log: Log) -> None:
+    setting: ClassVar[str]
+
+    def __init__(
+        self,
+        name: str,
+        certificate: str | None,
+        others: tuple[str | None, ...],
+        build: Callable[[], ssl.SSLContext],
+        log: Log,
+    ) -> None:
         self._name = name
-        self._files = [Path(file) for file in files if file]
+        self._certificate = certificate
+        self._files = [Path(file) for file in (certificate, *others) if file]
         self._build = build
         self._log = log
         self._seen = self._stamps()
         self.context = build()
+        self.not_after: datetime | None = None
+        self._note_its_end()
 
     def _stamps(self) -> list[tuple[int, int]]:
         stamps = []
@@ -72,6 +87,12 @@ class _Side:
             self._log.error("certificates not reloaded", side=self._name, reason=str(failure))
         else:
             self._log.info("certificates reloaded", side=self._name)
+            self._note_its_end()
+
+    def _note_its_end(self) -> None:
+        self.not_after = end = not_after(self._certificate) if self._certificate else None
+        if end is not None and end <= datetime.now(UTC):
+            self._log.warning("the certificate has expired", side=self._name, file=self._certificate, not_after=end)
 
     async def follow(self) -> None:
         while True:
@@ -81,9 +102,11 @@ class _Side:
 
 
 class ClientSide(_Side):
+    setting = "client_tls"
+
     def __init__(self, settings: ClientTls, log: Log) -> None:
-        files = (settings.certificate_file, settings.private_key_file, settings.client_ca_file)
-        super().__init__(CLIENT_SIDE, files, lambda: client_context(settings), log)
+        others = (settings.private_key_file, settings.client_ca_file)
+        super().__init__(CLIENT_SIDE, settings.certificate_file, others, lambda: client_context(settings), log)
 
     async def handshake(self, stream: trio.abc.Stream) -> tuple[trio.abc.Stream, str | None]:
         """The secured stream, and the server name that the client asked for."""
@@ -94,9 +117,11 @@ class ClientSide(_Side):
 
 
 class UpstreamSide(_Side):
+    setting = "upstream_tls"
+
     def __init__(self, settings: UpstreamTls, log: Log) -> None:
-        files = (settings.ca_file, settings.certificate_file, settings.private_key_file)
-        super().__init__(BROKER_SIDE, files, lambda: upstream_context(settings), log)
+        others = (settings.private_key_file, settings.ca_file)
+        super().__init__(BROKER_SIDE, settings.certificate_file, others, lambda: upstream_context(settings), log)
 
     async def handshake(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
         secured = TlsStream(stream, self.context, server_hostname=host)
@@ -140,9 +165,14 @@ def _settle_versions(context: ssl.SSLContext) -> None:
 def _load_chain(context: ssl.SSLContext, side: str, certificate: str, key: str | None) -> None:
     for file in filter(None, (certificate, key)):
         _must_be_readable(side, file)
+
+    def nobody_to_ask() -> str:
+        """Without it OpenSSL asks at the terminal, and all connections wait for the answer."""
+        raise BadCertificate(f"{side}: {key or certificate}: the key is encrypted: give one without a passphrase")
+
     try:
-        context.load_cert_chain(certificate, key)
-    except ssl.SSLError as failure:
+        context.load_cert_chain(certificate, key, nobody_to_ask)
+    except OSError as failure:
         raise BadCertificate(
             f"{side}: {certificate} with {key or 'its own key'}: {failure}; "
             "both must be PEM, the certificate first in its chain, and the key its own"
@@ -153,7 +183,7 @@ def _load_authorities(context: ssl.SSLContext, side: str, file: str) -> None:
     _must_be_readable(side, file)
     try:
         context.load_verify_locations(file)
-    except ssl.SSLError as failure:
+    except OSError as failure:
         raise BadCertificate(f"{side}: {file} holds no certificate authorities in PEM: {failure}") from failure
 
 

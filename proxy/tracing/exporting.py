@@ -202,12 +202,12 @@ def _exporters(settings: Traces) -> list[tuple[str, str, SpanExporter]]:
         except OSError as error:
             raise CannotExport(f"traces.file: {settings.file} cannot be written: {error.strerror}") from error
     if settings.otlp_endpoint is not None:
-        to_collector = _to_collector(settings, settings.otlp_endpoint)
-        found.append((f"otlp-{settings.otlp_protocol}", settings.otlp_endpoint, to_collector))
+        collector = to_collector(settings, settings.otlp_endpoint)
+        found.append((f"otlp-{settings.otlp_protocol}", settings.otlp_endpoint, collector))
     return found
 
 
-def _to_collector(settings: Traces, endpoint: str) -> SpanExporter:
+def to_collector(settings: Traces, endpoint: str) -> SpanExporter:
     """Imported where it is asked for: gRPC alone costs 20 MB of memory."""
     url = urlsplit(endpoint)
     if url.scheme not in ("http", "https") or not url.hostname:

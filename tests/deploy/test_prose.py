@@ -60,6 +60,8 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "brokers are learnt from clients",
         "a broker has no listener",
         "certificates not reloaded",
+        "the certificate has expired",
+        "stopping at once",
         "accepting paused",
         "group passes untranslated",
         "group refused",

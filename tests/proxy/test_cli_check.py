@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
+import trustme
 
 from demo.cluster import Cluster as EmbeddedCluster
 from demo.cluster import Code, Cut, Fail, open_cluster
@@ -32,6 +36,7 @@ class Checked:
 
     def __init__(self, capsys: pytest.CaptureFixture[str], upstream: str, *arguments: str) -> None:
         admin = f"127.0.0.1:{free_ports(1)[0]}"
+        # The later flag counts.
         listen = () if "--listen" in arguments else ("--listen", f"127.0.0.1:{room(5)}")
         self.code = main(["check", "--json", "--upstream", upstream, "--admin", admin, *listen, *arguments])
         self.findings: Findings = json.loads(capsys.readouterr().out)
@@ -87,6 +92,79 @@ def test_for_people_the_remedy_stands_below_what_is_wrong(capsys: pytest.Capture
     at = next(number for number, line in enumerate(lines) if line.startswith("error    listeners"))
     assert f"127.0.0.1:{taken_port}" in lines[at]
     assert "→ the port is in use" in lines[at + 1]
+
+
+def test_the_admin_port_has_the_remedy_of_any_other(capsys: pytest.CaptureFixture[str], taken_port: int) -> None:
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    (found,) = Checked(capsys, nobody, "--admin", f"127.0.0.1:{taken_port}").about("listeners", "error")
+    assert found["said"] == f"cannot listen on 127.0.0.1:{taken_port} for the admin pages"
+    assert found["remedy"].startswith("the port is in use: stop what listens there or choose another in `admin`")
+
+
+# --- what it reads and writes --------------------------------------------------------------------------------------
+
+
+async def with_settings(
+    capsys: pytest.CaptureFixture[str], cluster: EmbeddedCluster, folder: Path, *lines: str
+) -> Checked:
+    (folder / "proxy.toml").write_text("\n".join(lines))
+    return await checked(capsys, cluster.bootstrap, "--config", str(folder / "proxy.toml"))
+
+
+@pytest.mark.parametrize(
+    ("about", "table", "name"), [("journal", "translation", "journal"), ("traces", "traces", "file")]
+)
+async def test_where_the_proxy_could_not_write_is_code_1(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path, about: str, table: str, name: str
+) -> None:
+    (tmp_path / "file").touch()
+    for hindered in (tmp_path, tmp_path / "file" / "below", Path("/proc/self/status/below")):
+        found = await with_settings(capsys, embedded, tmp_path, f"[{table}]", f'{name} = "{hindered}"')
+        assert (found.code, found.errors()) == (1, [about])
+        assert f"{table}.{name}: {hindered} cannot be written: " in found.about(about, "error")[0]["said"]
+
+
+async def test_files_that_can_be_written_are_only_looked_at(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    journal, traces = tmp_path / "journal", tmp_path / "new" / "folder" / "traces.json"
+    journal.write_text("as a proxy is writing it")
+    lines = ("[translation]", f'journal = "{journal}"', "[traces]", f'file = "{traces}"')
+    found = await with_settings(capsys, embedded, tmp_path, *lines)
+    assert (found.code, len(found.about("journal", "ok")), len(found.about("traces", "ok"))) == (0, 1, 1)
+    assert journal.read_text() == "as a proxy is writing it"
+    assert {*os.listdir(tmp_path)} == {"journal", "proxy.toml"}
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+async def test_a_collector_needs_the_extra(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path, protocol: str
+) -> None:
+    lines = ("[traces]", 'otlp_endpoint = "http://127.0.0.1:4318"', f'otlp_protocol = "{protocol}"')
+    found = await with_settings(capsys, embedded, tmp_path, *lines)
+    assert (found.code, found.errors()) == (0, [])
+    with pytest.MonkeyPatch.context() as without:
+        # As if it were not installed.
+        without.setitem(sys.modules, f"opentelemetry.exporter.otlp.proto.{protocol}.trace_exporter", None)
+        without.delattr(f"opentelemetry.exporter.otlp.proto.{protocol}.trace_exporter", raising=False)
+        found = await with_settings(capsys, embedded, tmp_path, *lines)
+    assert (found.code, found.errors()) == (1, ["traces"])
+    assert "install kip848-proxy[otlp]" in found.about("traces", "error")[0]["said"]
+
+
+@pytest.mark.parametrize(("days", "level", "code"), [(-1, "error", 1), (3, "warning", 0), (30, "ok", 0)])
+async def test_how_long_a_certificate_lasts_is_looked_at(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path, days: int, level: str, code: int
+) -> None:
+    end = datetime.now(UTC) + timedelta(days=days)
+    issued = trustme.CA().issue_cert("localhost", not_before=end - timedelta(days=90), not_after=end)
+    issued.private_key_and_cert_chain_pem.write_to_path(str(pem := tmp_path / "proxy.pem"))
+    lines = ("[client_tls]", f'certificate_file = "{pem}"', f'private_key_file = "{pem}"')
+    found = await with_settings(capsys, embedded, tmp_path, *lines)
+    assert found.code == code
+    (finding,) = found.about("tls", level)
+    assert f"{end:%Y-%m-%d %H:%M} UTC" in finding["said"]
+    assert (finding["remedy"] is None) == (level == "ok")
 
 
 # --- the cluster ---------------------------------------------------------------------------------------------------
@@ -160,6 +238,23 @@ async def test_something_else_than_a_broker_is_no_broker(
     found = await checked(capsys, f"127.0.0.1:{listeners[0].socket.getsockname()[1]}")
     assert (found.code, found.errors()) == (1, ["cluster"])
     assert "is this a Kafka broker" in found.about("cluster", "error")[0]["said"]
+
+
+async def test_tls_to_a_plaintext_broker_asks_whether_it_speaks_plaintext(
+    capsys: pytest.CaptureFixture[str], nursery: trio.Nursery, tmp_path: Path
+) -> None:
+    async def hang_up(stream: trio.SocketStream) -> None:
+        # As a broker does with what it takes for a frame that is too large.
+        await stream.receive_some()
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, hang_up, listeners)
+    (tmp_path / "proxy.toml").write_text("[upstream_tls]\nverify_hostname = false\n")
+    upstream = f"127.0.0.1:{listeners[0].socket.getsockname()[1]}"
+    found = await checked(capsys, upstream, "--config", str(tmp_path / "proxy.toml"))
+    (finding,) = found.about("cluster", "error")
+    assert finding["said"].endswith("cannot be asked: proxy ⇄ brokers (upstream_tls): the peer hung up")
+    assert finding["remedy"].startswith("does the listener speak plaintext?")
 
 
 @pytest.mark.broker

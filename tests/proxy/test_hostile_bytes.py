@@ -76,7 +76,7 @@ def closed(sock: socket.socket) -> bool:
         (pack(">ihhi", 3, 18, 0, 1), "malformed_request"),
         (pack(">ihhi", 100_001, 18, 0, 1), "request_too_large"),
         (pack(">ihhi", 2**31 - 1, 0, 3, 1), "request_too_large"),
-        (b"GET / HTTP/1.1\r\nHost: proxy\r\n\r\n", "request_too_large"),
+        (b"GET / HTTP/1.1\r\nHost: proxy\r\n\r\n", "malformed_request"),
         (framed(pack(">hhih", -3, 0, 1, -1)), "malformed_request"),
         (framed(pack(">hhih", 0, 9, 1, 5000)), "malformed_request"),
     ],

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
 from struct import pack
 
 import pytest
@@ -15,6 +20,7 @@ import pytest
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
 from tests.kafka import Cluster
+from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.kafka.wire import exchange, read_frame
 from tests.proxy.running import Running
@@ -41,7 +47,17 @@ def test_the_admin_port_in_use_is_named_too() -> None:
             "--upstream", "127.0.0.1:1", "--listen", f"127.0.0.1:{free_ports(1)[0]}", "--admin", f"127.0.0.1:{port}"
         )
     assert done.returncode == 1
-    assert f"cannot listen on 127.0.0.1:{port} for the admin pages" in done.stderr
+    remedy = "the port is in use: stop what listens there or choose another in `admin`, or go without: --admin none"
+    assert f"cannot listen on 127.0.0.1:{port} for the admin pages: {remedy}" in done.stderr
+
+
+@pytest.mark.parametrize("setting", ["listen", "admin"])
+def test_a_host_that_nobody_knows_is_named_with_the_remedy(setting: str) -> None:
+    # The later flag counts.
+    done = run("--upstream", "127.0.0.1:1", "--admin", "none", f"--{setting}", "no host.invalid:1234")
+    assert done.returncode == 1
+    assert f"nobody knows this host: write an address of this machine in `{setting}`" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_wrong_settings_end_with_code_two_and_the_remedy() -> None:
@@ -78,6 +94,74 @@ def test_what_is_no_kafka_is_told_apart() -> None:
         threading.Thread(target=hang_up, daemon=True).start()
         with Running(f"127.0.0.1:{server.getsockname()[1]}") as proxy:
             proxy.wait_for(lambda: "is this a Kafka broker, and plaintext?" in proxy.log.read_text(), "it says so")
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A broker that takes connections and never says anything: the kernel's queue."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_told_twice_to_stop_it_drains_no_longer_and_ends_in_order(silent: str, second: signal.Signals) -> None:
+    with Running(silent) as proxy, proxy.connect() as waiting:
+        frame = encode_request(18, 0, 1, "patient", m.ApiVersionsRequest())
+        waiting.sendall(pack(">i", len(frame)) + frame)
+        proxy.wait_for(lambda: proxy.metric("requests_total", api="ApiVersions") == 1, "its request is on its way")
+        proxy.process.send(signal.SIGTERM)
+        proxy.wait_for(lambda: "draining" in proxy.log.read_text(), "it drains")
+        proxy.process.send(signal.SIGHUP)
+        proxy.process.send(second)
+        assert proxy.process.wait() == 0
+    said = proxy.log.read_text()
+    assert f"warning stopping at once signal={second.name} connections=1" in said
+    assert said.rstrip().endswith("info stopped")
+
+
+def test_sighup_says_what_it_does_not_reload(silent: str) -> None:
+    with Running(silent) as proxy:
+        proxy.process.send(signal.SIGHUP)
+        said = "SIGHUP reloads certificates only: rules, limits and addresses are read at start"
+        proxy.wait_for(lambda: said in proxy.log.read_text(), "it says so")
+        proxy.stop()
+        assert proxy.process.exit_code == 0
+
+
+def test_the_log_begins_with_what_serves(silent: str, tmp_path: Path) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path}/journal"\n[traces]\nfile = "{tmp_path}/traces.json"\n')
+    with Running(silent, "--config", str(config)) as proxy:
+        (line,) = [line for line in proxy.log.read_text().splitlines() if " serving " in line]
+    assert f"version={version('kip848-proxy')} upstream={silent} listen={proxy.bootstrap}" in line
+    assert f"admin=127.0.0.1:{proxy.admin} journal={tmp_path}/journal traces={tmp_path}/traces.json" in line
+
+
+def test_a_broker_that_hangs_within_the_handshake_is_one_that_gives_no_answer(silent: str, tmp_path: Path) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text("[upstream_tls]\nverify_hostname = false\n[limits]\nconnect_timeout_ms = 100\n")
+    with Running(silent, "--config", str(config)) as proxy, proxy.connect() as sock:
+        assert sock.recv(1) == b""
+        detail = f'cause=broker_unreachable client={{}}:{{}} node=bootstrap detail="{silent}: no answer in time"'
+        proxy.wait_for(lambda: detail.format(*sock.getsockname()) in proxy.log.read_text(), "it says so")
+
+
+def test_a_client_that_dials_an_address_where_names_tell_brokers_apart_is_told_so(silent: str, tmp_path: Path) -> None:
+    pem, config = Certificates().issue("proxy", "127.0.0.1"), tmp_path / "proxy.toml"
+    config.write_text(
+        f'[client_tls]\ncertificate_file = "{pem}"\nprivate_key_file = "{pem}"\n'
+        '[sni]\nbroker_pattern = "broker-{node}.kafka"\nbootstrap_name = "kafka"\n'
+    )
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    with Running(silent, "--config", str(config)) as proxy:
+        for name, said in (
+            (None, "the client sent no server name: it must dial a name"),
+            ("x", "no broker is called 'x'"),
+        ):
+            with trusting.wrap_socket(proxy.connect(), server_hostname=name) as sock:
+                assert sock.recv(1) == b""
+            proxy.wait_for(lambda said=said: said in proxy.log.read_text(), "it says so")
 
 
 @pytest.mark.broker

@@ -247,14 +247,33 @@ def test_a_client_is_through_with_authentication_once_its_proof_is_answered() ->
         (pack(">iIi", -1, OPAQUE, 1), Cause.MALFORMED_REQUEST),
         (pack(">iIi", 7, OPAQUE, 1), Cause.MALFORMED_REQUEST),
         (pack(">iIi", 1_001, OPAQUE, 1), Cause.REQUEST_TOO_LARGE),
-        (b"GET / HTTP/1.1\r\n", Cause.REQUEST_TOO_LARGE),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\x00", Cause.REQUEST_TOO_LARGE),
     ],
 )
 def test_bytes_that_are_no_request_are_refused_with_their_cause(sent: bytes, cause: Cause) -> None:
     with pytest.raises(Disconnect) as refused:
         conversation().from_client(sent)
     assert refused.value.cause is cause
+
+
+@pytest.mark.parametrize(
+    ("sent", "detail"),
+    [
+        (b"GET / HTTP/1.1\r\n", "HTTP, not Kafka"),
+        (b"POST /topics HTTP/1.1\r\n", "HTTP, not Kafka"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\x00", "a TLS ClientHello, and this port is plaintext"),
+    ],
+)
+def test_who_speaks_another_protocol_is_told_so_and_not_of_a_limit(sent: bytes, detail: str) -> None:
+    with pytest.raises(Disconnect, match=f"^malformed_request: {detail}"):
+        conversation().from_client(sent)
+
+
+def test_an_answer_that_is_not_the_one_expected_is_told_by_both_numbers() -> None:
+    for api in (REWRITTEN, OPAQUE):
+        talk = conversation()
+        talk.from_client(request(api, 1))
+        with pytest.raises(Disconnect, match=r"correlation id 2, expected 1: is this a Kafka broker\?$"):
+            talk.from_broker(answer(2))
 
 
 @pytest.mark.parametrize(

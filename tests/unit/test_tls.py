@@ -1,0 +1,126 @@
+"""Certificates of our own: files that can't serve, files that change, and their end. The files are real ones."""
+
+from __future__ import annotations
+
+import io
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from proxy.certificate_metrics import CertificateMetrics
+from proxy.expiry import not_after
+from proxy.logs import Log
+from proxy.settings import ClientTls, UpstreamTls
+from proxy.tls import BadCertificate, ClientSide, UpstreamSide, client_context
+from tests.kafka.certificates import Certificates
+
+AUTHORITY = trustme.CA()
+PAST = datetime(2020, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+class Files:
+    """What a proxy shows to its clients, and what it says of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.certificate, self.key = folder / "proxy.pem", folder / "proxy.key"
+        self.settings = ClientTls(str(self.certificate), str(self.key))
+        self.log = io.StringIO()
+        self.issue()
+
+    def issue(self, not_after: datetime | None = None) -> None:
+        begin = not_after - timedelta(days=9) if not_after else None
+        issued = AUTHORITY.issue_cert("localhost", not_before=begin, not_after=not_after)
+        self.certificate.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+        self.key.write_bytes(issued.private_key_pem.bytes())
+
+    def encrypt_the_key(self) -> None:
+        key, secret = load_pem_private_key(self.key.read_bytes(), None), BestAvailableEncryption(b"secret")
+        self.key.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, secret))
+
+    def side(self) -> ClientSide:
+        return ClientSide(self.settings, Log(out=self.log))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_passphrase(files: Files) -> None:
+    files.encrypt_the_key()
+    with pytest.raises(BadCertificate, match=r"proxy\.key: the key is encrypted: give one without a passphrase"):
+        client_context(files.settings)
+
+
+def test_a_reload_that_meets_an_encrypted_key_leaves_what_was_in_use(files: Files) -> None:
+    side = files.side()
+    before = side.context
+    files.encrypt_the_key()
+    side.reload()
+    assert side.context is before
+    assert "certificates not reloaded" in files.log.getvalue()
+    assert "the key is encrypted" in files.log.getvalue()
+
+
+def test_a_certificate_that_has_expired_is_warned_of_at_start_and_at_each_reload(files: Files) -> None:
+    files.issue(not_after=PAST)
+    side = files.side()
+    assert "warning the certificate has expired" in files.log.getvalue()
+    assert 'not_after="2020-02-03 04:05:06+00:00"' in files.log.getvalue()
+    side.reload()
+    assert files.log.getvalue().count("the certificate has expired") == 2
+    files.issue()
+    side.reload()
+    assert files.log.getvalue().count("the certificate has expired") == 2
+
+
+def test_metrics_say_when_the_certificate_in_use_ends(files: Files) -> None:
+    files.issue(not_after=PAST)
+    side = files.side()
+    upstream = UpstreamSide(UpstreamTls(verify_hostname=False), Log(out=files.log))
+
+    def shown() -> list[tuple[dict[str, str], float]]:
+        (family,) = CertificateMetrics([side, upstream]).collect()
+        return [(sample.labels, sample.value) for sample in family.samples]
+
+    assert shown() == [({"setting": "client_tls"}, PAST.timestamp())]
+    files.issue(not_after=PAST + timedelta(days=1))
+    files.encrypt_the_key()
+    side.reload()
+    assert shown() == [({"setting": "client_tls"}, PAST.timestamp())]
+    files.issue(not_after=PAST + timedelta(days=1))
+    side.reload()
+    assert shown() == [({"setting": "client_tls"}, PAST.timestamp() + 86_400)]
+
+
+# With and beyond two digits for the year.
+@pytest.mark.parametrize(
+    "end", [PAST, datetime(2049, 12, 31, 23, 59, 59, tzinfo=UTC), datetime(2050, 1, 1, tzinfo=UTC)]
+)
+def test_the_end_is_the_one_that_was_issued(files: Files, end: datetime) -> None:
+    files.issue(not_after=end)
+    assert not_after(str(files.certificate)) == end
+
+
+def test_the_end_is_of_the_first_certificate_wherever_the_key_stands() -> None:
+    pem = Certificates().issue("proxy", "localhost")
+    told = ssl._ssl._test_decode_cert(str(pem))["notAfter"]  # type: ignore[attr-defined]
+    end = not_after(str(pem))
+    assert end is not None
+    assert end.timestamp() == ssl.cert_time_to_seconds(told)
+
+
+@pytest.mark.parametrize("text", ["", "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----", "no certificate"])
+def test_what_is_no_certificate_has_no_end(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pem").write_text(text)
+    assert not_after(str(tmp_path / "pem")) is None
+    assert not_after(str(tmp_path / "missing")) is None

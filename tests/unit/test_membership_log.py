@@ -12,8 +12,10 @@ from translation.states import Phase, Standing
 
 def said_of(cause: str) -> list[str]:
     out = io.StringIO()
-    beginning = {"phase_before": Phase.ABSENT, "standing_before": Standing.ABSENT, "phase": Phase.PREPARE_REBALANCE}
-    membership_log(Log(out=out))(changed(0, cause=cause, **beginning))
+    absent, phase = Phase.ABSENT, Phase.PREPARE_REBALANCE
+    membership_log(Log(out=out))(
+        changed(0, cause=cause, phase_before=absent, standing_before=Standing.ABSENT, phase=phase)
+    )
     return [line.split(" ", 2)[2] for line in out.getvalue().splitlines()]
 
 

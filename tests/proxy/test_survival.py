@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 import trio
 
+from kafka_protocol import messages as m
 from tests.clients import Client, Sasl, overlaps
 from tests.kafka import Cluster, Security
-from tests.proxy.by_hand import ByHand
+from tests.kafka.admin import until
+from tests.proxy.by_hand import DESCRIBE_GROUPS, REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
 
@@ -185,6 +187,33 @@ async def test_a_group_of_direct_classic_members_passes_and_says_so_once(kafka_d
             proxied.subscribe(topic, topic, session_timeout_ms=10_000)
             await proxied.until(lambda: len(proxied.owned) == 2 and len(direct.owned) == 2)
             assert "group passes untranslated" in proxy.log.read_text()
+
+
+def test_who_passed_and_comes_back_when_its_session_is_over_is_translated_throughout(kafka_disabled: Cluster) -> None:
+    """Under its old id, which the broker has forgotten: nothing of it passes any more."""
+    group = f"back-{uuid.uuid4()}"
+    kafka_disabled.create_topic(group, partitions=1)
+    node = kafka_disabled.coordinator(group)
+    with (
+        Running(kafka_disabled.bootstrap) as proxy,
+        closing(ByHand(("127.0.0.1", kafka_disabled.nodes[node].client_port), group, group)) as direct,
+        closing(ByHand(("127.0.0.1", proxy.ready().port_of(node)), group, group)) as behind,
+        ThreadPoolExecutor() as threads,
+    ):
+        direct.join()
+        direct.leads(b"")
+        behind.session_timeout_ms = 6_000
+        # Before version 4 nobody is sent away for an id first.
+        joined = threads.submit(behind.join, 3)
+        until(lambda: direct.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
+        direct.leave()
+        assert joined.result().error_code == 0
+        behind.leads(b"")
+        described = m.DescribeGroupsRequest(groups=[group])
+        until(lambda: not direct.ask(DESCRIBE_GROUPS, 5, described).groups[0].members, "its session is over")
+        assert behind.join().error_code == 0
+        assert behind.sync().error_code == 0
+        assert behind.owned == {group: [0]}
 
 
 async def test_a_rule_lets_a_group_pass_and_refuses_another(kafka: Cluster, tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ from translation.watch import free_seat, looked_at, part_of
 
 # A description that has not come after so long is asked for again.
 DESCRIPTION_PATIENCE_MS = 2000
+# As long as the session of a native member is by default, and some beats more.
+FADED_MS = 60_000
 NOBODY = Known()
 # So many may each look for themselves where their group cannot be described. The heartbeats of more, every tenth of a second
 # from when a coordinator moves, would be a storm.
@@ -163,9 +165,16 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
     if beat.epoch_sent < JOIN_EPOCH:
         group = _without(group, beat.member_id)
         return _stir(group, now, group.pacing.grace_ms)
-    members = _know(group, beat.member_id, epoch=beat.epoch_answered, passing=True, beat_at=now)
+    there = {name: known for name, known in group.members.items() if not has_faded(known, now)}
+    members = _know(_with(group, members=there), beat.member_id, epoch=beat.epoch_answered, passing=True, beat_at=now)
     group = _with(group, members=members)
     return _stir(group, now) if beat.epoch_answered != beat.epoch_sent else group
+
+
+def has_faded(known: Known, now: int) -> bool:
+    """A native member that passes and has said nothing for so long has ended without a word, or passes elsewhere."""
+    is_native = known.passing and not known.local
+    return is_native and known.beat_at is not None and now - known.beat_at > FADED_MS
 
 
 def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:

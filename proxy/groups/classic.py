@@ -229,6 +229,8 @@ def refusal(request: Request, error_code: int) -> bytes:
             return heartbeat_answer(request, error_code)
         case 13:
             return request.answered(m.LeaveGroupResponse(error_code=error_code))
+        case 68:
+            return request.answered(m.ConsumerGroupHeartbeatResponse(error_code=error_code))
         case _:
             return commit_answer(request, error_code)
 

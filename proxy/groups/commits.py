@@ -89,9 +89,22 @@ class Commits:
         else:
             line.forward(request.frame)
 
+    def forward_in_doubt(self, line: Line, request: Request) -> None:
+        """As it came. Whose it is, the committer's Heartbeat will tell; until then both kinds of client come again when the
+        coordinator is loading, and only a native one when its epoch is stale."""
+        line.forward(request.frame, lambda frame: None if frame is None else _without_epochs(request, bytes(frame)))
+
     def _lifted(self, line: Line, request: Request, answer: Any) -> None:
         refused = classic.refusal(request, e.NOT_COORDINATOR)
         line.answer(refused if answer is None else request.answered(answer))
+
+
+def _without_epochs(request: Request, frame: bytes) -> bytes:
+    answer = classic.passed(request, frame)
+    stale = [each for topic in answer.topics for each in topic.partitions if each.error_code == e.STALE_MEMBER_EPOCH]
+    for each in stale:
+        each.error_code = e.COORDINATOR_LOAD_IN_PROGRESS
+    return request.answered(answer) if stale else frame
 
 
 def _version_upstream(request: Request) -> int:

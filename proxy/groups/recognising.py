@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # With these the coordinator has spoken: the group exists as a consumer group, or does not.
 SPOKEN = frozenset({e.NONE, e.GROUP_ID_NOT_FOUND})
 
+# It has spoken, and may not say more: not allowed to read the group, or to describe a topic of some member of it.
+UNTOLD = frozenset({e.GROUP_AUTHORIZATION_FAILED, e.TOPIC_AUTHORIZATION_FAILED})
+
 # A group that moves on between a JoinGroup and its SyncGroup asks for both again; one that does so every time has gone mad.
 CATCH_UP_TRIES = 5
 
@@ -54,6 +57,10 @@ class Recognition:
         if group is not None and group.error_code == e.UNSUPPORTED_VERSION:
             for number in self._asked.pop(key):
                 self._requests.pass_on(number, "the brokers know no consumer groups")
+            return
+        if group is not None and group.error_code in UNTOLD:
+            for number in self._asked.pop(key):
+                self._judge_unseen(number, key)
             return
         if group is None or group.error_code not in SPOKEN:
             for number in self._asked.pop(key):
@@ -82,7 +89,9 @@ class Recognition:
             self._requests.speak(number, key)
         elif member is not None and member.classic and is_join and not caught_up:
             self._catch_up(number, key)
-        elif member is not None and (is_join or not member.classic) and not self._may_be_native(number, key):
+        elif member is not None and not member.classic and self._may_be_native(number, key):
+            self._requests.pass_in_doubt(number)
+        elif member is not None and (is_join or not member.classic):
             self._adopt(number, key, member)
         elif member is not None or not is_join:
             self._requests.pass_on(number, "a broker translates for this member, or it needs no translation")
@@ -93,6 +102,17 @@ class Recognition:
             self._requests.refuse(number, e.FENCED_INSTANCE_ID)
         else:
             self._requests.speak(number, key)
+
+    def _judge_unseen(self, number: int, key: Key) -> None:
+        """The broker knows whether it has that member. A native one, which no classic request speaks for, it calls unknown:
+        so its client begins anew, and what it had is free when the coordinator's session has ended."""
+        self._caught_up.discard(number)
+        if key in self._host.members:
+            self._requests.speak(number, key)
+        elif self._requests.request_of(number).key == classic.JOIN_GROUP:
+            self._requests.refuse(number, e.UNKNOWN_MEMBER_ID)
+        else:
+            self._requests.pass_on(number, "its group may not be described")
 
     def _catch_up(self, number: int, key: Key, tries: int = CATCH_UP_TRIES) -> None:
         """A broker that told a classic member to rejoin waits for its JoinGroup as long as its rebalance may take, then for

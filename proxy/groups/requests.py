@@ -74,7 +74,7 @@ class Requests:
         if request.key in dropped.DROPPED:
             return dropped.taken(line, request)
         if request.key == classic.GROUP_HEARTBEAT:
-            return self._host.together.native_taken(line, request)
+            return self._native_request(line, request)
         return self._group_request(line, request)
 
     def interrupted(self, line: Line) -> None:
@@ -92,6 +92,11 @@ class Requests:
         self._host.line_closed(line)
 
     # ------------------------------------------------------------------------------------------------ on its way there
+
+    def _native_request(self, line: Line, request: Request) -> None:
+        if self._host.rules.of(request.body.group_id).mode == "refuse":
+            return self._keep_out(line, request)
+        return self._host.together.native_taken(line, request)
 
     def _group_request(self, line: Line, request: Request) -> None:
         group_id = request.body.group_id
@@ -232,6 +237,13 @@ class Requests:
         line = self._no_longer_waits(number, e.NONE)
         if line.number == number:
             self.untranslated.take(line, request, reason)
+
+    def pass_in_doubt(self, number: int) -> None:
+        """A commit of a native member, or of one of ours before a restart."""
+        request = self.request_of(number)
+        line = self._no_longer_waits(number, e.NONE)
+        if line.number == number:
+            self.commits.forward_in_doubt(line, request)
 
     def drop(self, number: int | None) -> Line | None:
         """Nobody will answer it. Where did it come from?"""

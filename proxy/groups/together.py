@@ -13,11 +13,12 @@ from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.line import Key, Line
 from proxy.groups.native import SeenGroup
+from proxy.groups.recognising import UNTOLD
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
 from translation.member import NEVER, Member
-from translation.motion import group_step
+from translation.motion import FADED_MS, group_step, has_faded
 from translation.rules import Pacing
 from translation.states import Phase
 from translation.transition import Transition
@@ -39,6 +40,8 @@ class Together:
         self._host = host
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
+        # Groups in which native members pass, of which it is looked at whether they still do.
+        self._passed: set[str] = set()
         # As the coordinator knows this proxy: what its members were last described under.
         self._own_hosts: frozenset[str] = frozenset()
         self._seeks = 0
@@ -93,11 +96,28 @@ class Together:
             epoch_answered=answer.member_epoch,
         )
         self._tell(body.group_id, beat)
+        self._look_again(body.group_id)
         group = self._groups.get(body.group_id)
         if group is None:
             return frame
         interval_ms = gr.native_interval_ms(group, answer.heartbeat_interval_ms, self._clock.now_ms)
         return frame if interval_ms == answer.heartbeat_interval_ms else passed.paced(interval_ms)
+
+    def _look_again(self, group_id: str) -> None:
+        if group_id not in self._passed:
+            self._passed.add(group_id)
+            self._clock.at(self._clock.now_ms + FADED_MS, lambda: self._looked_again(group_id))
+
+    def _looked_again(self, group_id: str) -> None:
+        """A group with nobody of ours, whose native members have all ended without a word, is heard of no more."""
+        self._passed.discard(group_id)
+        group = self._groups.get(group_id)
+        if group is None:
+            return
+        if all(has_faded(known, self._clock.now_ms) for known in group.members.values()):
+            del self._groups[group_id]
+        else:
+            self._look_again(group_id)
 
     # ---------------------------------------------------------------------------------------------------------- facts
 
@@ -139,7 +159,7 @@ class Together:
         seen = native.descriptions(answer)[0] if answer is not None else None
         if seen is None or seen.error_code != e.NONE:
             # Not allowed will not change by asking; the rest may.
-            for_good = seen is not None and seen.error_code == e.GROUP_AUTHORIZATION_FAILED
+            for_good = seen is not None and seen.error_code in UNTOLD
             self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
             return
         self._find_lost(seen)

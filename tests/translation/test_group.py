@@ -102,6 +102,14 @@ def of_locals(*names: str) -> Group:
     return msgspec.structs.replace(QUIET, members=members, locals=tuple(sorted(names)))
 
 
+def test_native_members_that_ended_without_a_word_are_forgotten() -> None:
+    group = Group(group_id="g")
+    for number in range(3):
+        beat = NativeBeat(member_id=f"n{number}", epoch_sent=3, epoch_answered=3)
+        group, _ = group_step(group, beat, number * 40_000)
+    assert sorted(group.members) == ["n1", "n2"]
+
+
 def test_a_member_seen_to_move_makes_its_fellows_look() -> None:
     group, orders = told([(100, changed("m", epoch=3))], of_locals("m", "n"))
     assert orders == [Tell("m", MotionSeen(until=6_100)), Tell("n", MotionSeen(until=6_100))]

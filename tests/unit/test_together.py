@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import msgspec
 import trio
 import trio.testing
 
+from kafka_protocol import encode_request, encode_response
 from kafka_protocol import messages as m
-from proxy.groups import native
+from proxy.groups import classic, native
 from proxy.groups.clock import Clock
 from proxy.groups.together import Together
 from tests.unit.observing import changed
@@ -38,6 +40,9 @@ class Line:
     def offers(self, key: int) -> bool:
         return True
 
+    def forward(self, _: bytes, heard: Callable[[bytes], Any]) -> None:
+        heard(encode_response(native.GROUP_HEARTBEAT, 1, 7, m.ConsumerGroupHeartbeatResponse(member_epoch=3)))
+
     def ask(self, _: native.Ask, heard: Callable[[Any], None]) -> None:
         self.heard.append(heard)
 
@@ -58,6 +63,7 @@ class Host:
             for name in names
         }
         self.lost: list[str] = []
+        self.requests = SimpleNamespace(untranslated=SimpleNamespace(passes=lambda key: None))
         self.together = Together(self.clock, Pacing(), self)  # type: ignore[arg-type]
 
     def feed(self, key: tuple[str, str], event: ev.AnyEvent) -> None:
@@ -178,3 +184,20 @@ async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
     host.falls_silent("alice")
     host.described(alice=THERE)
     assert host.lost == ["alice"]
+
+
+async def test_a_group_of_native_members_that_all_ended_without_a_word_is_forgotten(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    host = Host()
+    body = m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="native", member_epoch=3)
+    request = classic.read(encode_request(native.GROUP_HEARTBEAT, 1, 7, "app", body))
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(host.clock.run)
+        for _ in range(20):
+            host.together.native_taken(host.line, request)  # type: ignore[arg-type]
+            await trio.sleep(5)
+            assert GROUP in host.together._groups
+        await trio.sleep(180)
+        assert not host.together._groups
+        tasks.cancel_scope.cancel()

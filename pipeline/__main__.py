@@ -1,5 +1,21 @@
-"""`python -m pipeline`: also what spark-submit is given."""
+"""`kip848-pipeline` and `python -m pipeline`: also what spark-submit is given."""
 
-from pipeline.cli import main
+from __future__ import annotations
 
-raise SystemExit(main())
+import sys
+
+CANNOT = 2
+
+
+def main() -> int:
+    try:
+        # Only here: what it needs is an extra.
+        from pipeline import cli
+    except ModuleNotFoundError as missing:
+        print(f"kip848-pipeline: {missing.name} is missing: pip install 'kip848-proxy[pipeline]'", file=sys.stderr)
+        return CANNOT
+    return cli.main()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -34,13 +34,27 @@ examples:
   # what would be used, and who said so
   kip848-proxy serve --config proxy.toml --print-config
 
-Every setting can stand in the file (TOML), in the environment (KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS) or be a flag;
-flags win over the environment, the environment over the file. docs/settings.md lists them all.
+Every setting can stand in the file (TOML), every one but `groups` in the environment too
+(KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS); what is said most often is a flag of `serve` and `check`. Flags win over the
+environment, the environment over the file. docs/settings.md lists them all.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    words = sys.argv[1:] if arguments is None else list(arguments)
+    if sys.stderr is None:
+        # Closed by who started us: there is nobody to tell, and nothing else may take its place.
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (as long as the process)
+    try:
+        code = _command(sys.argv[1:] if arguments is None else list(arguments))
+        print(end="", flush=True)
+    except BrokenPipeError:
+        # Who read has had enough (`… | head`). Python would flush once more at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CANNOT_START
+    return code
+
+
+def _command(words: Sequence[str]) -> int:
     if words[:1] == ["demo"]:
         # It has options of its own.
         return _demo(words[1:])

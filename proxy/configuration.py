@@ -1,12 +1,13 @@
 """Where settings come from: flags before environment before file before defaults. What is wrong is refused, with remedy.
 
 The environment names a setting by its path: KIP848_PROXY_LISTEN, KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS. Lists are separated
-by commas there and in flags.
+by commas there and in flags; ports are pairs, NODE=PORT; groups can stand in the file only.
 """
 
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,17 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from proxy.settings import Settings
+from proxy.settings import Port, Settings
 from proxy.tls import BadCertificate, client_context, upstream_context
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
-WILDCARDS = ("0.0.0.0", "::", "")
+ENVIRONMENT = "environment"
+# What Kubernetes tells every pod of a Service that is named kip848-proxy.
+SERVICE_LINK = re.compile(r"service_(host|port\w*)|port_\d+_\w+")
+LOCALHOST = ("127.0.0.1", "::1")
+
+
+UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
 
 
 class BadSettings(Exception):
@@ -32,13 +39,15 @@ class Loaded(msgspec.Struct, frozen=True):
     origins: dict[str, str]
 
 
-def load(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> Loaded:
-    """Flags by path (`limits.idle_timeout_ms`). Raises BadSettings."""
+def load(
+    flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None, *, listens: bool = True
+) -> Loaded:
+    """Flags by path (`limits.idle_timeout_ms`). Raises BadSettings. Who only asks the brokers does not listen."""
     said: dict[str, Any] = {}
     origins: dict[str, str] = {}
     sources = [
         (_from_file(file) if file else {}, str(file)),
-        (_from_environment(environment), "environment"),
+        (_from_environment(environment), ENVIRONMENT),
         (flags, "flag"),
     ]
     for values, origin in sources:
@@ -50,7 +59,7 @@ def load(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | 
         settings = msgspec.convert(said, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise BadSettings(_explained(str(error), said, origins)) from error
-    check(settings)
+    check(settings, listens=listens)
     return Loaded(settings, origins)
 
 
@@ -65,8 +74,8 @@ def _from_file(file: Path) -> dict[str, Any]:
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in table.items():
-        # Node ids are keys of `ports`, not settings of their own.
-        if isinstance(value, dict) and f"{prefix}{name}" != "ports":
+        # Node ids are keys of `ports`, not settings of their own. An empty table says something: [upstream_tls] is TLS.
+        if isinstance(value, dict) and value and f"{prefix}{name}" != "ports":
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
@@ -90,10 +99,17 @@ def _put(said: dict[str, Any], path: str, value: Any) -> None:
     if path in ("upstream", "nodes") and isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     elif path == "ports" and isinstance(value, str):
-        value = dict(pair.strip().split("=", 1) for pair in value.split(",") if "=" in pair)
+        value = dict(_pair(pair.strip()) for pair in value.split(",") if pair.strip())
     elif path == "admin" and value in ("none", ""):
         value = None
     said[name] = value
+
+
+def _pair(text: str) -> tuple[str, str]:
+    node, equals, port = text.partition("=")
+    if not equals:
+        raise BadSettings(f"ports = {text!r}: not NODE=PORT; for example 1=19094,2=19095")
+    return node.strip(), port.strip()
 
 
 def _refuse_unknown(said: Mapping[str, Any], struct: type, prefix: str, origins: Mapping[str, str]) -> None:
@@ -101,49 +117,113 @@ def _refuse_unknown(said: Mapping[str, Any], struct: type, prefix: str, origins:
     for name, value in said.items():
         path = f"{prefix}{name}"
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {prefix}{near[0]}?" if near else f"known here: {', '.join(known)}"
-            where = origins.get(path) or next((o for p, o in origins.items() if p.startswith(path)), "?")
-            raise BadSettings(f"{path} ({where}): no such setting; {hint}")
-        inner = next((t for t in (known[name], *get_args(known[name])) if _is_table(t)), None)
-        if inner is not None and isinstance(value, dict):
-            _refuse_unknown(value, inner, f"{path}.", origins)
+            raise BadSettings(
+                f"{path} ({_origin(path, origins)}): no such setting; {_hint(path, value, known, origins)}"
+            )
+        inner = _table_in(known[name])
+        several = isinstance(value, list)
+        for index, table in enumerate(value if several else [value]):
+            if inner is not None and isinstance(table, dict):
+                _refuse_unknown(table, inner, f"{path}[{index}]." if several else f"{path}.", origins)
 
 
-def _is_table(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+def _hint(path: str, value: Any, known: Mapping[str, Any], origins: Mapping[str, str]) -> str:
+    """What was meant by a setting that is not known here."""
+    tables, dot, name = path.rpartition(".")
+    is_variable = origins.get(path) == ENVIRONMENT
+    if is_variable and (SERVICE_LINK.fullmatch(path) or str(value).startswith("tcp://")):
+        return (
+            "Kubernetes sets it for a Service of that name; enableServiceLinks: false in the pod, or rename the Service"
+        )
+    if not is_variable and dot and name in get_type_hints(Settings):
+        return f"{name} is a top-level setting: write it above the first [table]"
+    # A single underscore where two stand for the dot.
+    meant = [whole for whole in _paths() if whole.replace(".", "_") == path]
+    meant += [f"{tables}{dot}{near}" for near in difflib.get_close_matches(name, known, 1)]
+    if meant:
+        return f"did you mean {_variable(meant[0]) if is_variable else meant[0]}?"
+    return f"known here: {', '.join(known)}"
+
+
+def _paths() -> Iterator[str]:
+    for name, kind in get_type_hints(Settings).items():
+        inner = _table_in(kind)
+        yield from (f"{name}.{below}" for below in get_type_hints(inner)) if inner else (name,)
+
+
+def _table_in(kind: Any) -> type[msgspec.Struct] | None:
+    """Of a setting's type: of itself, of `… | None`, of a list."""
+    kinds = (kind, *get_args(kind))
+    return next((one for one in kinds if isinstance(one, type) and issubclass(one, msgspec.Struct)), None)
+
+
+def _variable(path: str) -> str:
+    return ENVIRONMENT_PREFIX + path.upper().replace(".", "__")
+
+
+def _origin(path: str, origins: Mapping[str, str]) -> str:
+    """Who said it, what it stands in (`groups` of `groups[0].mode`), or something in it."""
+    for said in sorted(origins, key=len, reverse=True):
+        if path == said or path.startswith((f"{said}.", f"{said}[")) or said.startswith(f"{path}."):
+            return f"{ENVIRONMENT}, {_variable(said)}" if origins[said] == ENVIRONMENT else origins[said]
+    return "?"
 
 
 def _explained(message: str, said: Mapping[str, Any], origins: Mapping[str, str]) -> str:
-    """msgspec says what is wrong and where (`$.limits.idle_timeout_ms`); add the value and who set it."""
+    """msgspec says what is wrong and where (`$.limits.idle_timeout_ms`); add the value, who set it and what may be said."""
     reason, _, where = message.partition(" - at `$")
     path = where.rstrip("`").lstrip(".")
-    if not path:
-        if "upstream" in message:
-            return "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
-        return message
+    if missing := re.fullmatch("Object missing required field `(.+)`", reason):
+        return f"{path}.{missing[1]}: it must be given in {path}" if path else UPSTREAM_MISSING
     value: Any = said
-    for part in re.split(r"[.\[]", path):
-        if isinstance(value, dict):
-            value = value.get(part, "?")
-    return f"{path} = {value!r} ({origins.get(path, 'set')}): {reason[0].lower()}{reason[1:]}"
+    if path == "ports[...]":
+        node, value = _wrong_port(said["ports"])
+        path = f"ports.{node}"
+    else:
+        for part in re.findall(r"[^.\[\]]+", path):
+            value = value[int(part) if isinstance(value, list) else part]
+    if reason.startswith("Invalid enum value"):
+        reason = f"no such choice; choose {_either(_choices(path))}"
+    return f"{path} = {value!r} ({_origin(path, origins)}): {reason[0].lower()}{reason[1:]}"
+
+
+def _wrong_port(ports: Mapping[str, Any]) -> tuple[str, Any]:
+    """msgspec does not say whose port it is."""
+    for node, port in ports.items():
+        try:
+            msgspec.convert(port, Port, strict=False)
+        except msgspec.ValidationError:
+            return node, port
+    raise AssertionError(f"{ports} are ports")
+
+
+def _choices(path: str) -> tuple[str, ...]:
+    kind: Any = Settings
+    for name in re.findall("[a-z_]+", path):
+        kind = get_type_hints(_table_in(kind) or kind)[name]
+    return get_args(kind)
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 # ------------------------------------------------------------------------------------- what single types can't say
 
 
-def check(settings: Settings) -> None:
+def check(settings: Settings, *, listens: bool = True) -> None:
     """Rules between settings, and against this machine's files."""
     if not settings.upstream:
-        raise BadSettings(
-            "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
-        )
-    for seed in settings.upstream:
-        _check_address("upstream", seed)
+        raise BadSettings(UPSTREAM_MISSING)
     host, port = _check_address("listen", settings.listen)
+    for seed in settings.upstream:
+        if _check_address("upstream", seed)[1] == port and listens:
+            _check_not_itself(seed, settings.listen)
     _check_admin(settings, port)
+    if settings.advertise is not None:
+        _check_advertise(settings.advertise)
     if settings.sni is None:
-        if settings.advertise is None and host in WILDCARDS:
+        if settings.advertise is None and _is_wildcard(host):
             raise BadSettings(
                 f"listen = {settings.listen!r}: clients can't be told to dial every address; "
                 "set `advertise` to the host name or address that they reach this machine by"
@@ -156,13 +236,57 @@ def check(settings: Settings) -> None:
 
 def _check_address(path: str, text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
-        raise BadSettings(f"{path} = {text!r}: not HOST:PORT; for example localhost:9092 or [::1]:9092")
-    if ":" in host and not (host.startswith("[") and host.endswith("]")):
-        raise BadSettings(f"{path} = {text!r}: write an IPv6 address in brackets: [{host}]:{port}")
-    if not host:
+    if colon and not host:
         raise BadSettings(f"{path} = {text!r}: the host is missing; for example 127.0.0.1:{port}")
+    if _is_ipv6(host):
+        raise BadSettings(f"{path} = {text!r}: write an IPv6 address in brackets: [{host}]:{port}")
+    is_host = re.fullmatch(r"[\w.-]+", host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
+    if not is_host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        several = "; no scheme, and a comma between several" if host and not is_host else ""
+        raise BadSettings(f"{path} = {text!r}: not HOST:PORT; for example localhost:9092 or [::1]:9092{several}")
     return host.strip("[]"), int(port)
+
+
+def _check_not_itself(seed: str, listen: str) -> None:
+    """The same port; the hosts may be spelled otherwise. A connection to oneself dials the next, until there are no more."""
+    dialled, bound = (text.rpartition(":")[0].strip("[]").lower() for text in (seed, listen))
+    reached = {dialled, *(LOCALHOST if dialled == "localhost" or _is_wildcard(dialled) else ())}
+    taken = {bound, *(LOCALHOST if bound == "localhost" else ())}
+    if reached & taken or any(_is_within(host, bound) for host in reached):
+        raise BadSettings(
+            f"upstream = {seed!r}: that is `listen`, the proxy itself; name the brokers, or set `listen` to another port"
+        )
+
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _is_ipv6(host: str) -> bool:
+    return isinstance(_ip(host), ipaddress.IPv6Address)
+
+
+def _is_wildcard(host: str) -> bool:
+    ip = _ip(host)
+    return ip is not None and ip.is_unspecified
+
+
+def _is_within(host: str, bound: str) -> bool:
+    """An address of this machine alone, and a listener on every address of its family."""
+    ip, all_of_them = _ip(host), _ip(bound)
+    return _is_wildcard(bound) and ip is not None and ip.is_loopback and type(ip) is type(all_of_them)
+
+
+def _check_advertise(host: str) -> None:
+    if _is_wildcard(host):
+        raise BadSettings(f"advertise = {host!r}: clients can't be told to dial every address; name one host")
+    if not host or (":" in host and not _is_ipv6(host)):
+        raise BadSettings(
+            f"advertise = {host!r}: it must be a host only, an IPv6 address without brackets; ports follow `listen`"
+        )
 
 
 def _check_admin(settings: Settings, bootstrap: int) -> None:
@@ -234,6 +358,10 @@ def _line(path: str, name: str, value: Any, loaded: Loaded) -> str:
 
 
 def _toml(value: Any) -> str:
+    """TOML has no null: what is None is left out."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f'"{key}" = {_toml(inner)}' for key, inner in value.items()) + " }" if value else "{}"
+        said = [f'"{key}" = {_toml(inner)}' for key, inner in value.items() if inner is not None]
+        return f"{{ {', '.join(said)} }}" if said else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
     return msgspec.json.encode(value).decode()

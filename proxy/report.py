@@ -77,7 +77,7 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
 def _settings(flags: Mapping[str, Any], config: Path | None) -> Settings | None:
     """None: nobody said where the cluster is."""
     said = flags or config is not None or f"{ENVIRONMENT_PREFIX}UPSTREAM" in os.environ
-    return load(flags, os.environ, config).settings if said else None
+    return load(flags, os.environ, config, listens=False).settings if said else None
 
 
 # --- what the proxy says -------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 
 Milliseconds = Annotated[int, Meta(ge=1)]
 Bytes = Annotated[int, Meta(ge=1)]
+Port = Annotated[int, Meta(ge=1, le=65535)]
 
 
 class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,7 +23,7 @@ class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
-    """TLS between the proxy and the brokers: the proxy is the client."""
+    """TLS between the proxy and the brokers: the proxy is the client. The table alone is enough: `[upstream_tls]`."""
 
     # The authorities that sign the brokers' certificates; none: the system's.
     ca_file: str | None = None
@@ -42,7 +43,7 @@ class Sni(Struct, frozen=True, forbid_unknown_fields=True):
     # The server name of the bootstrap address; any name that fits no broker counts as bootstrap when this is none.
     bootstrap_name: str | None = None
     # What clients are told to dial, where it is not the listening port (a load balancer in front).
-    advertised_port: Annotated[int, Meta(ge=1, le=65535)] | None = None
+    advertised_port: Port | None = None
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,13 +74,13 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
 class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What is done with the groups whose ids fit. The first rule that fits counts; a group that none fits is translated."""
 
-    # `*` and `?` stand for anything and for one character: `orders-*`.
+    # `*` and `?` stand for anything and for one character, all else for itself: `orders-*`.
     pattern: str
     # `translate` them, let them `pass` to the broker's classic protocol, or `refuse` them (as if the ACL forbade it).
     # `dry-run` lets them pass too, and says what would be done with each member.
     mode: Literal["translate", "pass", "refuse", "dry-run"] = "translate"
     # The coordinator's assignor, whatever the clients ask for; none: `range` for range on several topics, else `uniform`.
-    assignor: str | None = None
+    assignor: Annotated[str, Meta(min_length=1)] | None = None
 
 
 class Translation(Struct, frozen=True, forbid_unknown_fields=True):
@@ -148,7 +149,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     # Node ids whose listeners are bound at start, before the cluster was ever seen.
     nodes: tuple[Annotated[int, Meta(ge=0)], ...] = ()
     # Node id to port, for those that must not follow the formula. (TOML's keys are strings.)
-    ports: dict[str, Annotated[int, Meta(ge=1, le=65535)]] = field(default_factory=dict)
+    ports: dict[str, Port] = field(default_factory=dict)
     client_tls: ClientTls | None = None
     upstream_tls: UpstreamTls | None = None
     sni: Sni | None = None

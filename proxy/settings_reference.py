@@ -20,7 +20,9 @@ Printed from `proxy/settings.py` by `python -m proxy.settings_reference`; a test
 
 A setting is given by its path: in the file (`[limits]`, `idle_timeout_ms = 60000`), in the environment
 (`KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS=60000`), or by a flag where `kip848-proxy serve --help` has one. Flags win over the
-environment, the environment over the file. What is wrong is refused at start with its path, its value and the remedy;
+environment, the environment over the file. In the environment and in flags, lists are separated by commas
+(`KIP848_PROXY_NODES=0,1,2`) and `ports` are pairs of node and port (`KIP848_PROXY_PORTS=1001=19500,7=19501`); `groups` can
+stand in the file only. What is wrong is refused at start with its path, its value and the remedy;
 `kip848-proxy serve --print-config` prints what is effective and who said so.
 """
 
@@ -31,16 +33,17 @@ def reference() -> str:
 
 def _table(prefix: str, struct: type[msgspec.Struct]) -> Iterator[str]:
     comments = _comments(struct)
-    hints = typing.get_type_hints(struct, include_extras=False)
+    hints = typing.get_type_hints(struct, include_extras=True)
     nested = []
     yield f"\n## {prefix.rstrip('.') or 'Top level'}\n\n{inspect.getdoc(struct)}\n\n"
-    yield "| setting | default | meaning |\n|---|---|---|\n"
+    yield "| setting | default | may be | meaning |\n|---|---|---|---|\n"
     for field in msgspec.structs.fields(struct):
         inner = _struct_in(hints[field.name])
         if inner is not None:
             nested.append((f"{prefix}{field.name}.", inner))
             continue
-        yield f"| `{prefix}{field.name}` | {_default(field)} | {comments.get(field.name, '')} |\n"
+        cells = (f"`{prefix}{field.name}`", _default(field), _bounds(hints[field.name]), comments.get(field.name, ""))
+        yield f"| {' | '.join(cells)} |\n"
     for path, inner in nested:
         yield from _table(path, inner)
 
@@ -52,6 +55,18 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
     if default is None:
         return "none"
     return f"`{msgspec.json.encode(default).decode()}`"
+
+
+def _bounds(hint: Any) -> str:
+    """Its own, or those of what stands in it (a list, a table, `… | None`); empty where only the type bounds it."""
+    if isinstance(hint, msgspec.Meta):
+        if hint.min_length:
+            return "not empty"
+        return f"{hint.ge} or more" if hint.le is None else f"{hint.ge} to {hint.le}"
+    if typing.get_origin(hint) is typing.Literal:
+        return ", ".join(f"`{choice}`" for choice in typing.get_args(hint))
+    inside = [*getattr(hint, "__metadata__", ()), *typing.get_args(hint)]
+    return next(filter(None, map(_bounds, inside)), "")
 
 
 def _struct_in(hint: Any) -> type[msgspec.Struct] | None:

@@ -42,7 +42,8 @@ class GroupRules:
 
     def _find(self, group_id: str) -> Ruling:
         for rule in self._group_rules:
-            if fnmatchcase(group_id, rule.pattern):
+            # `[` stands for itself.
+            if fnmatchcase(group_id, rule.pattern.replace("[", "[[]")):
                 rules = (
                     self._rules
                     if rule.assignor is None

@@ -70,6 +70,15 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return said
 
 
+def test_without_its_extra_it_says_what_to_install() -> None:
+    """-S: without the packages that are installed here."""
+    root = Path(__file__).parents[2]
+    run = [sys.executable, "-S", "-m", "pipeline", "show", "out", "members"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 2
+    assert done.stderr == "kip848-pipeline: pyspark is missing: pip install 'kip848-proxy[pipeline]'\n"
+
+
 @pytest.fixture(autouse=True)
 def _some_java(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused is refused without Java being run."""

@@ -66,6 +66,26 @@ def test_wrong_settings_end_with_code_two_and_the_remedy() -> None:
     assert "upstream = 'kafka': not HOST:PORT; for example" in done.stderr
 
 
+def test_who_has_read_enough_of_the_settings_hears_no_complaint() -> None:
+    words = "-m proxy serve --upstream kafka:9092 --print-config"
+    with subprocess.Popen([sys.executable, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as printing:
+        printing.stdout.close()
+        assert printing.stderr.read() == b""
+
+
+def test_without_a_standard_error_the_work_goes_on() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as upstream:
+        upstream.settimeout(60)
+        seed, listen = f"127.0.0.1:{upstream.getsockname()[1]}", f"127.0.0.1:{free_ports(1)[0]}"
+        words = f"-m proxy serve --upstream {seed} --listen {listen} --admin none"
+        with subprocess.Popen(["sh", "-c", f'exec "$0" {words} 2>&-', sys.executable]) as proxy:
+            # It is hung up on, which it would log, and comes again.
+            for _ in range(2):
+                upstream.accept()[0].close()
+            proxy.terminate()
+        assert proxy.returncode == 0
+
+
 def test_an_unreachable_upstream_is_retried_with_a_clear_log_and_not_ready() -> None:
     nowhere = free_ports(1)[0]
     with Running(f"127.0.0.1:{nowhere}") as proxy:

@@ -9,6 +9,7 @@ import pytest
 
 from proxy.cli import main
 from proxy.configuration import BadSettings, effective, load
+from proxy.settings import UpstreamTls
 
 UPSTREAM = {"upstream": "kafka:9092"}
 
@@ -51,6 +52,17 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"upstream": "::1:9092"}, "write an IPv6 address in brackets: [::1]:9092"),
         ({"listen": ":9092"}, "listen = ':9092': the host is missing; for example 127.0.0.1:9092"),
         ({"listen": "127.0.0.1:99999"}, "listen = '127.0.0.1:99999': not HOST:PORT"),
+        (
+            {"upstream": "kafka://a:9092"},
+            "'kafka://a:9092': not HOST:PORT; for example localhost:9092 or [::1]:9092; no scheme",
+        ),
+        ({"upstream": "a:1;b:2"}, "upstream = 'a:1;b:2': not HOST:PORT"),
+        ({"upstream": "a:1 b:2"}, "no scheme, and a comma between several"),
+        ({"upstream": "[kafka]:9092"}, "upstream = '[kafka]:9092': not HOST:PORT"),
+        ({"advertise": "gw:9092"}, "advertise = 'gw:9092': it must be a host only"),
+        ({"advertise": ""}, "advertise = '': it must be a host only"),
+        ({"advertise": "0.0.0.0"}, "advertise = '0.0.0.0': clients can't be told to dial every address"),
+        ({"advertise": "::"}, "advertise = '::': clients can't be told to dial every address"),
         ({"listen": "0.0.0.0:9092"}, "clients can't be told to dial every address; set `advertise`"),
         ({"admin": "127.0.0.1:9092"}, "admin = '127.0.0.1:9092': the port of `listen`"),
         ({"nodes": "0,x"}, "nodes[1] = "),
@@ -63,7 +75,13 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
             "limits.idle_timeout (flag): no such setting; did you mean limits.idle_timeout_ms?",
         ),
         ({"lisen": "127.0.0.1:1"}, "lisen (flag): no such setting; did you mean listen?"),
-        ({"log.level": "loud"}, "log.level = 'loud' (flag)"),
+        ({"log.level": "loud"}, "log.level = 'loud' (flag): no such choice; choose debug, info, warning or error"),
+        ({"log.format": "xml"}, "choose text or json"),
+        ({"traces.otlp_protocol": "udp"}, "choose http or grpc"),
+        ({"ports": {"1": 19000, "2": 70000}}, "ports.2 = 70000 (flag): expected `int` <= 65535"),
+        ({"ports": {"1.5": "x"}}, "ports.1.5 = 'x' (flag): expected `int`"),
+        ({"ports": "1=19000, 2:19001"}, "ports = '2:19001': not NODE=PORT; for example 1=19094,2=19095"),
+        ({"limits_idle_timeout_ms": 5}, "no such setting; did you mean limits.idle_timeout_ms?"),
         ({"sni.broker_pattern": "broker-{node}.x"}, "sni: server names come with TLS; set client_tls"),
         (
             {"client_tls.certificate_file": "/nowhere", "client_tls.private_key_file": "/nowhere"},
@@ -76,6 +94,108 @@ def test_what_is_wrong_is_refused_with_path_value_and_remedy(flags: dict[str, An
     with pytest.raises(BadSettings) as refused:
         given(flags)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('groups = [{patern = "x"}]', "groups[0].patern (FILE): no such setting; did you mean groups[0].pattern?"),
+        (
+            '[[groups]]\npattern = "x"\n[[groups]]\npattern = "y"\nmode = "skip"\n',
+            "groups[1].mode = 'skip' (FILE): no such choice; choose translate, pass, refuse or dry-run",
+        ),
+        ('[[groups]]\npattern = "x"\nassignor = ""\n', "groups[0].assignor = '' (FILE): expected `str` of length >= 1"),
+        ('[[groups]]\nmode = "pass"\n', "groups[0].pattern: it must be given"),
+        (
+            '[limits]\nlisten = "x:1"\n',
+            "limits.listen (FILE): no such setting; listen is a top-level setting: write it above",
+        ),
+        ("nodes = [0, -1]", "nodes[1] = -1 (FILE): expected `int` >= 0"),
+        ("[client_tls]", "client_tls.certificate_file: it must be given"),
+        ("[sni]", "sni.broker_pattern: it must be given"),
+        ("[listn]", "listn (FILE): no such setting; did you mean listen?"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_found_within_lists_and_tables(tmp_path: Path, text: str, said: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(BadSettings) as refused:
+        given(file=file)
+    assert said.replace("FILE", str(file)) in str(refused.value)
+
+
+KUBERNETES = (
+    "Kubernetes sets it for a Service of that name; enableServiceLinks: false in the pod, or rename the Service"
+)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        (
+            "LIMITS_IDLE_TIMEOUT_MS",
+            "5",
+            "(environment, KIP848_PROXY_LIMITS_IDLE_TIMEOUT_MS): no such setting; "
+            "did you mean KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS?",
+        ),
+        (
+            "LIMITS__IDLE_TIMEOUT_MS",
+            "0",
+            "limits.idle_timeout_ms = '0' (environment, KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS)",
+        ),
+        ("NODES", "0,x", "nodes[1] = 'x' (environment, KIP848_PROXY_NODES): expected `int`"),
+        ("PORT", "tcp://10.0.0.1:9092", KUBERNETES),
+        ("PORT_9092_TCP_ADDR", "10.0.0.1", KUBERNETES),
+        ("SERVICE_HOST", "10.0.0.1", KUBERNETES),
+        ("PORT", "9092", "did you mean KIP848_PROXY_PORTS?"),
+    ],
+)
+def test_a_wrong_variable_is_named(variable: str, value: str, said: str) -> None:
+    with pytest.raises(BadSettings) as refused:
+        given(environment={f"KIP848_PROXY_{variable}": value})
+    assert said in str(refused.value)
+
+
+def test_an_empty_table_says_that_it_is_there(tmp_path: Path) -> None:
+    file = written(tmp_path, "[upstream_tls]\n[limits]\n[log]\n")
+    loaded = given(file=file)
+    assert loaded.settings == given({"upstream_tls.verify_hostname": True}).settings
+    assert "[upstream_tls]\n" in effective(loaded)
+    overlaid = given({"limits.idle_timeout_ms": 9}, {"KIP848_PROXY_UPSTREAM_TLS__VERIFY_HOSTNAME": "false"}, file)
+    assert overlaid.settings.limits.idle_timeout_ms == 9
+    assert overlaid.settings.upstream_tls == UpstreamTls(verify_hostname=False)
+
+
+@pytest.mark.parametrize(
+    ("upstream", "listen"),
+    [
+        ("127.0.0.1:9092", "127.0.0.1:9092"),
+        ("b:1,localhost:9092", "127.0.0.1:9092"),
+        ("127.0.0.1:9092", "localhost:9092"),
+        ("0.0.0.0:9092", "127.0.0.1:9092"),
+        ("127.0.0.1:9092", "0.0.0.0:9092"),
+        ("localhost:9092", "[::]:9092"),
+        ("Gateway:9092", "gateway:9092"),
+    ],
+)
+def test_the_proxy_is_not_its_own_upstream(upstream: str, listen: str) -> None:
+    with pytest.raises(BadSettings, match="that is `listen`, the proxy itself; name the brokers"):
+        given({"upstream": upstream, "listen": listen, "advertise": "gw"})
+    # Who only asks the brokers need not care where a proxy would listen.
+    load({"upstream": upstream, "listen": listen, "advertise": "gw"}, {}, None, listens=False)
+
+
+@pytest.mark.parametrize(
+    ("upstream", "listen"),
+    [
+        ("127.0.0.1:9093", "127.0.0.1:9092"),
+        ("127.0.0.1:9092", "127.0.0.2:9092"),
+        ("127.0.0.1:9092", "[::1]:9092"),
+        ("127.0.0.1:9092", "[::]:9092"),
+        ("kafka:9092", "0.0.0.0:9092"),
+    ],
+)
+def test_a_broker_may_be_near_the_proxy(upstream: str, listen: str) -> None:
+    given({"upstream": upstream, "listen": listen, "advertise": "fe80::1"})
 
 
 def test_a_file_that_can_not_be_read_or_is_no_toml_is_named(tmp_path: Path) -> None:
@@ -94,6 +214,30 @@ def test_what_is_effective_can_be_given_back(tmp_path: Path) -> None:
     assert 'format = "text"  # default' in text
     again = load({}, {}, written(tmp_path, text))
     assert again.settings == loaded.settings
+
+
+def test_every_kind_of_setting_can_be_given_back(tmp_path: Path) -> None:
+    text = """
+        upstream = ["kafka-1:9092", "[::1]:9093"]
+        advertise = "fe80::1"
+        admin = "none"
+        nodes = [0, 1]
+        [ports]
+        7 = 19500
+        [upstream_tls]
+        [translation]
+        hold_heartbeats = 0.5
+        leave_on_exit = true
+        journal = 'a \\ and a "'
+        [[groups]]
+        pattern = "orders-*"
+        mode = "pass"
+        [[groups]]
+        pattern = "sums-\\u001b"
+        assignor = "range"
+    """
+    loaded = load({}, {}, written(tmp_path, text))
+    assert load({}, {}, written(tmp_path, effective(loaded))).settings == loaded.settings
 
 
 def test_print_config_prints_and_ends(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,12 @@ def test_the_first_rule_that_fits_counts_and_others_are_translated() -> None:
     assert rules.of("sums-10") == ("translate", Rules(park_ms=7))
 
 
+def test_a_bracket_in_a_pattern_stands_for_itself() -> None:
+    rules = GroupRules([GroupRule(pattern="team[1]-*", mode="pass")], Rules())
+    assert rules.of("team[1]-a").mode == "pass"
+    assert rules.of("team1-a").mode == "translate"
+
+
 ORDERS = b"\x00\x00\x00\x00\x00\x01\x00\x06orders\xff\xff\xff\xff"
 
 

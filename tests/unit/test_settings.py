@@ -27,6 +27,19 @@ def test_the_settings_reference_is_the_one_that_the_structs_print() -> None:
     assert document.read_text() == reference(), "run `make docs`"
 
 
+def test_the_reference_says_what_a_setting_may_be() -> None:
+    may_be = {
+        row.split(" | ")[0][3:-1]: row.split(" | ")[2] for row in reference().splitlines() if row.startswith("| `")
+    }
+    assert may_be["translation.park_ms"] == "0 to 20000"
+    assert may_be["translation.hold_heartbeats"] == "0 to 0.95"
+    assert may_be["ports"] == may_be["sni.advertised_port"] == "1 to 65535"
+    assert may_be["limits.idle_timeout_ms"] == "1 or more"
+    assert may_be["log.level"] == "`debug`, `info`, `warning`, `error`"
+    assert may_be["groups.assignor"] == "not empty"
+    assert may_be["listen"] == ""
+
+
 def test_every_setting_says_what_it_means() -> None:
     rows = [line for line in reference().splitlines() if line.startswith("| `")]
     assert len(rows) > 25

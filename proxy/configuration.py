@@ -24,7 +24,8 @@ ENVIRONMENT = "environment"
 # What Kubernetes tells every pod of a Service that is named kip848-proxy.
 SERVICE_LINK = re.compile(r"service_(host|port\w*)|port_\d+_\w+")
 LOCALHOST = ("127.0.0.1", "::1")
-
+# What a resolver can be asked for.
+HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 
 UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
 
@@ -240,7 +241,7 @@ def _check_address(path: str, text: str) -> tuple[str, int]:
         raise BadSettings(f"{path} = {text!r}: the host is missing; for example 127.0.0.1:{port}")
     if _is_ipv6(host):
         raise BadSettings(f"{path} = {text!r}: write an IPv6 address in brackets: [{host}]:{port}")
-    is_host = re.fullmatch(r"[\w.-]+", host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
+    is_host = HOST_NAME.fullmatch(host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
     if not is_host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
         several = "; no scheme, and a comma between several" if host and not is_host else ""
         raise BadSettings(f"{path} = {text!r}: not HOST:PORT; for example localhost:9092 or [::1]:9092{several}")

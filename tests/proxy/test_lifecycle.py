@@ -54,7 +54,7 @@ def test_the_admin_port_in_use_is_named_too() -> None:
 @pytest.mark.parametrize("setting", ["listen", "admin"])
 def test_a_host_that_nobody_knows_is_named_with_the_remedy(setting: str) -> None:
     # The later flag counts.
-    done = run("--upstream", "127.0.0.1:1", "--admin", "none", f"--{setting}", "no host.invalid:1234")
+    done = run("--upstream", "127.0.0.1:1", "--admin", "none", f"--{setting}", "no-host.invalid:1234")
     assert done.returncode == 1
     assert f"nobody knows this host: write an address of this machine in `{setting}`" in done.stderr
     assert "Traceback" not in done.stderr

@@ -33,6 +33,7 @@ class Directory:
         self.seeds = [parse_address(seed) for seed in settings.upstream]
         self.nodes: dict[int, Address] = {}
         self.on_new_node = on_new_node
+        self._answered: Address | None = None
         self._settings = settings
         self._listen = parse_address(settings.listen)
         self._host = settings.advertise or self._listen.host
@@ -62,7 +63,12 @@ class Directory:
         """
         if node is not None and node in self.nodes:
             return [self.nodes[node]]
-        return [*self.seeds, *(address for address in self.nodes.values() if address not in self.seeds)]
+        known = [*self.seeds, *(address for address in self.nodes.values() if address not in self.seeds)]
+        return sorted(known, key=lambda address: address != self._answered)
+
+    def answers(self, seed: Address) -> None:
+        """It did when it was asked last: others may be out of reach, and each would be waited for."""
+        self._answered = seed
 
     def node_of_server_name(self, name: str | None) -> int | None:
         """The node that an SNI server name stands for; None for the bootstrap name. KeyError when it is neither."""

@@ -65,8 +65,14 @@ async def serve_admin(listeners: list[trio.SocketListener], pages: Pages, log: L
 
     async def handle(stream: trio.SocketStream) -> None:
         async with room:
-            with trio.move_on_after(REQUEST_SECONDS) as patience:
-                await _converse(stream, pages, patience, feeds, log)
+            try:
+                with trio.move_on_after(REQUEST_SECONDS) as patience:
+                    await _converse(stream, pages, patience, feeds, log)
+            except trio.BrokenResourceError:
+                # It has gone, maybe while it was told that it is wrong.
+                return
+            except Exception as failure:
+                log.error("a request for a page failed", reason=repr(failure))
 
     await trio.serve_listeners(handle, listeners)
 
@@ -95,8 +101,6 @@ async def _converse(
     except h11.RemoteProtocolError as error:
         if connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             await _answer(stream, connection, json_page({"error": str(error)}, error.error_status_hint))
-    except trio.BrokenResourceError:
-        return
 
 
 async def _next_request(stream: trio.SocketStream, connection: h11.Connection) -> h11.Request | None:

@@ -52,6 +52,9 @@ class Connection(Protocol):
     def stalled_by_client(self) -> bool: ...
     def connecting(self) -> bool: ...
 
+    def pass_over(self, patience_seconds: float) -> None:
+        """While connecting: dial the next address, if this one has said nothing for so long."""
+
 
 class Watch:
     """What the sweep remembers of a connection between two looks."""
@@ -74,7 +77,7 @@ class Connections:
         self.log = log
         self._wire = wire
         self._open: set[Connection] = set()
-        # Clients within their TLS handshake: not connections yet, but they cost as much.
+        # Clients within their TLS handshake, or while a name is resolved: not connections yet, but they cost as much.
         self.arriving = 0
         self.draining = False
         self._patience = trio.CancelScope()
@@ -117,13 +120,13 @@ class Connections:
                 cause = self._overdue(connection, now) or _mistaken(connection, whereabouts)
                 if cause is not None:
                     connection.close(cause)
+                elif connection.connecting():
+                    connection.pass_over(self.limits.connect_timeout_ms / 1000)
 
     def _overdue(self, connection: Connection, now: float) -> Cause | None:
         limits, watch, conversation = self.limits, connection.watch, connection.conversation
         if (now - connection.active_at) * 1000 > limits.idle_timeout_ms:
             return Cause.IDLE
-        if connection.connecting() and (now - connection.opened_at) * 1000 > limits.connect_timeout_ms:
-            return Cause.BROKER_UNREACHABLE
         if conversation.authenticated:
             watch.unauthenticated_since = None
         elif watch.unauthenticated_since is None:
@@ -131,7 +134,8 @@ class Connections:
         elif (now - watch.unauthenticated_since) * 1000 > limits.authentication_timeout_ms:
             return Cause.AUTHENTICATION_TIMEOUT
         # A request that we are slow to pass on is not the client's fault.
-        if not (conversation.request_under_way and connection.stalled_by_client()):
+        is_whole = conversation.in_hand or not conversation.request_under_way
+        if is_whole or not connection.stalled_by_client():
             watch.under_way_since = None
         elif watch.under_way_since is None or watch.requests != conversation.requests:
             watch.under_way_since, watch.requests = now, conversation.requests

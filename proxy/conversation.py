@@ -39,6 +39,8 @@ TLS_HANDSHAKE = b"\x16\x03"
 HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"PRI ")
 # What a client may send behind a request that is in hand; then it is not read from.
 LARGEST_BACKLOG = 256 * 1024
+# Of a request that is judged by its beginning, or answered here. More than any that a client has reason to send.
+LARGEST_BEGINNING = 256 * 1024
 
 
 class Treatment(Enum):
@@ -86,6 +88,7 @@ class Wire(Rewriter, Protocol):
     treatments: Mapping[int, Treatment]
 
     def treatment_of_unlisted(self, api: int) -> Treatment: ...
+    def counted_as(self, api: int) -> int: ...
     def produce_acks(self, frame: Bytes) -> int | None: ...
     def software(self, frame: bytes) -> tuple[str, str]: ...
     def answer(self, api: int, correlation_id: int) -> bytes: ...
@@ -102,6 +105,7 @@ class Conversation:
         "_max_request_bytes",
         "_max_taken_bytes",
         "_open_desk",
+        "_proving",
         "_tail",
         "_treatments",
         "_wanted",
@@ -149,6 +153,8 @@ class Conversation:
         self.software = ("", "")
         # No step of authentication is under way, as far as can be seen from what was last asked and answered.
         self.authenticated = False
+        # Nor may one be: it may have more steps, which the client takes before it asks anything else.
+        self._proving = False
         # Where requests of groups go; set when the first one comes (connections.py).
         self.desk: Desk | None = None
         # The desk has a request in hand that is neither forwarded nor answered yet.
@@ -249,7 +255,7 @@ class Conversation:
             treatment = self._treatments.get(api)
             if treatment is OPAQUE:
                 self.expected.append(correlation_id)
-                self.authenticated = True
+                self.authenticated, self._proving = True, False
             elif treatment is Treatment.TAKEN:
                 if size > self._max_taken_bytes:
                     raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes in a request of a group")
@@ -269,7 +275,7 @@ class Conversation:
                     passed.append(data[start:at])
                     start = after
             self.requests += 1
-            self._count[api] += 1
+            self._count[api if treatment is not None else self._wire.counted_as(api)] += 1
             at = after
             if treatment is not OPAQUE:
                 if self.in_hand:
@@ -295,7 +301,7 @@ class Conversation:
             assert self._open_desk is not None, "groups are taken only where there is a desk for them"
             self.desk = self._open_desk()
             self._looking = True
-        self.authenticated = True
+        self.authenticated, self._proving = True, False
         self.in_hand = True
         self.desk.taken(api, frame)
         if self.in_hand and more_has_come:
@@ -306,23 +312,24 @@ class Conversation:
         treatment = self._treatments.get(api) or self._wire.treatment_of_unlisted(api)
         if treatment is Treatment.ANSWERED_HERE:
             if len(frame) < size:
-                return None
+                return _more_of(frame)
             self.owed.make(self._wire.answer(api, correlation_id))
             return False
         if treatment is Treatment.INTRODUCTION:
             if len(frame) < size:
-                return None
+                return _more_of(frame)
             self.software = self._wire.software(bytes(frame))
         if treatment is Treatment.PRODUCE or treatment is Treatment.PRODUCE_REWRITTEN:
             acks = self._wire.produce_acks(frame)
             if acks is None and len(frame) < size:
-                return None
+                return _more_of(frame)
             if acks is None:
                 raise Disconnect(Cause.MALFORMED_REQUEST, "a Produce request that ends before its acks")
             if acks == 0:
                 return True
         self.owed.tokens = treatment is Treatment.TOKENS_FOLLOW
-        self.authenticated = treatment not in UNAUTHENTICATED
+        self._proving = treatment in UNAUTHENTICATED
+        self.authenticated = not self._proving
         if treatment in REWRITTEN:
             self.expected.append(Rewritten(correlation_id, api))
         elif treatment is Treatment.PROOF:
@@ -369,14 +376,14 @@ class Conversation:
     def ask(self, frame: bytes, heard: Heard) -> None:
         """A request of our own."""
         own = Own(int.from_bytes(frame[4:8], "big", signed=True), heard)
-        if self.authenticated:
+        if self.authenticated and not self._proving:
             self.expected.append(own)
             self.outbox.append(LENGTH.pack(len(frame)) + frame)
         else:
             self._deferred.append((frame, own))
 
     def take_outbox(self) -> bytes:
-        if self._deferred and self.authenticated:
+        if self._deferred and self.authenticated and not self._proving:
             deferred, self._deferred = self._deferred, []
             for frame, own in deferred:
                 self.ask(frame, own.heard)
@@ -385,6 +392,10 @@ class Conversation:
         taken = b"".join(self.outbox)
         self.outbox.clear()
         return taken
+
+    def client_left(self) -> None:
+        """No step of an authentication will follow."""
+        self._proving = False
 
     def waiting(self) -> bool:
         """The client has sent more behind a request that is in hand no longer: `from_client(b"")` looks at it."""
@@ -411,3 +422,10 @@ def _other_protocol(beginning: bytes) -> str | None:
     if beginning.startswith(TLS_HANDSHAKE):
         return "a TLS ClientHello, and this port is plaintext: `client_tls` is not set"
     return "HTTP, not Kafka" if beginning in HTTP_METHODS else None
+
+
+def _more_of(frame: Bytes) -> bool | None:
+    """What must be seen is short, and is kept until it is whole: of clients, too, that have yet to show who they are."""
+    if len(frame) > LARGEST_BEGINNING:
+        raise Disconnect(Cause.REQUEST_TOO_LARGE, f"what it wants is not in its first {LARGEST_BEGINNING} bytes")
+    return None

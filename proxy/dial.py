@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Iterable
 from socket import IPPROTO_TCP, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, socket
 
+import trio
+
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
@@ -25,6 +27,7 @@ class Dial:
         self._choices = iter(choices)
         self._sock: socket | None = None
         self._last = "no address to dial"
+        self._began_at = 0.0
 
     def begin(self, news: Callable[[int], None]) -> None:
         for address, (family, target) in self._choices:
@@ -36,7 +39,7 @@ class Dial:
             sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
             failure = sock.connect_ex(target)
             if failure in (0, errno.EINPROGRESS):
-                self._sock = sock
+                self._sock, self._began_at = sock, trio.current_time()
                 self._epoll_set.watch(sock, WRITABLE, news)
                 return
             sock.close()
@@ -56,6 +59,13 @@ class Dial:
         self._failed(failure)
         self.begin(news)
         return None
+
+    def pass_over(self, news: Callable[[int], None], patience_seconds: float) -> None:
+        """An address that has said nothing for so long: the next one."""
+        if trio.current_time() - self._began_at > patience_seconds:
+            self.abandon()
+            self._failed(errno.ETIMEDOUT)
+            self.begin(news)
 
     def abandon(self) -> None:
         if self._sock is not None:

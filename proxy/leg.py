@@ -114,11 +114,10 @@ class Leg:
         if unsent:
             self.send(unsent)
 
-    def splice(self, sink: Leg, limit: int) -> int:
-        """The inside of a large opaque frame need not come into this process. How much of it has moved."""
-        pipe = self._pipes.current
+    def fill(self, limit: int) -> int:
+        """The inside of a large opaque frame need not come into this process. How much of it is in the pipe now."""
         try:
-            size = pipe.fill(self.sock, limit)
+            size = self._pipes.current.fill(self.sock, limit)
         except BlockingIOError:
             return 0
         except OSError as failure:
@@ -128,7 +127,6 @@ class Leg:
         if size == limit:
             self._reads = BEGINNING_BYTES
         self._wake_at(min(limit - size, WORTH_WAKING_BYTES) or 1)
-        sink._take(pipe, size < limit)
         return size
 
     def abandon(self) -> None:
@@ -144,7 +142,9 @@ class Leg:
             self._wakes_at = least
             self.sock.setsockopt(SOL_SOCKET, SO_RCVLOWAT, least)
 
-    def _take(self, pipe: Pipe, more: bool) -> None:
+    def empty_pipe(self, more: bool) -> None:
+        """Take what another leg has filled it with."""
+        pipe = self._pipes.current
         try:
             self._empty(pipe, more)
         finally:

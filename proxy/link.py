@@ -186,24 +186,26 @@ class Link:
                 self._arm()
         if conversation.desk is not None:
             self._send_ours()
-        if self._throttled and not conversation.full:
-            self._throttled = False
-            self._arm()
+        self._let_go_on()
         if conversation.owed.to_come >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
             self._splice(broker, client, conversation.owed)
 
     def _splice(self, source: Leg, sink: Leg, frames: Conversation | Answers) -> None:
         self._epoll_set.bulk()
-        moved = source.splice(sink, frames.to_come)
+        moved = source.fill(frames.to_come)
+        # Read it is, whatever becomes of it: who outlives its client must know where the next answer begins.
         frames.to_come -= moved
         if source is self._client:
             self._counts.bytes_from_clients += moved
         else:
             self._counts.bytes_from_brokers += moved
+        if moved:
+            sink.empty_pipe(frames.to_come > 0)
         if sink.stuck:
             self._arm()
         if not frames.to_come:
             self._send_ours()
+            self._let_go_on()
 
     def flush(self) -> None:
         """Something was asked or answered here outside of this connection's own events."""
@@ -211,11 +213,15 @@ class Link:
             return
         try:
             self._send_ours()
-            if self._throttled and not self.conversation.full:
-                self._throttled = False
-                self._arm()
+            self._let_go_on()
         except Exception as failure:
             self._fail(failure)
+
+    def _let_go_on(self) -> None:
+        """A client that had asked too much, now that some of it is answered."""
+        if self._throttled and not self.conversation.full:
+            self._throttled = False
+            self._arm()
 
     def _send_ours(self) -> None:
         """What the desk asks and answers, and what the client sent behind a request that was in hand."""
@@ -291,9 +297,9 @@ class Link:
         self._connections.closed(self, cause, detail)
 
     def drain(self) -> None:
-        if not self._draining:
-            self._draining = True
-            self._arm()
+        self._draining = True
+        # Again and again: a request that had begun may be whole by now.
+        self._arm()
         if self._lingering or (self.conversation.quiet and not self._client.stuck):
             self.close(Cause.DRAINED)
 
@@ -317,6 +323,7 @@ class Link:
         self._client.watched = 0
         self._client.abandon()
         self._arm()
+        self.conversation.client_left()
         desk.left()
         return True
 
@@ -332,6 +339,12 @@ class Link:
 
     def connecting(self) -> bool:
         return self._broker is None
+
+    def pass_over(self, patience_seconds: float) -> None:
+        try:
+            self._dial.pass_over(self._dialled, patience_seconds)
+        except Exception as failure:
+            self._fail(failure)
 
     def _arm(self) -> None:
         """Watch for what can be acted on now: room to send what is unsent, and news only when it can be passed on."""

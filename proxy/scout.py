@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 import trio
 
 from proxy.addresses import Address, Directory
+from proxy.causes import Disconnect
 from proxy.logs import Log
 from proxy.tls import HandshakeFailed
 from proxy.wire import Broker, Wire
@@ -20,6 +21,7 @@ RETRY_SECONDS = 1.0
 REFRESH_SECONDS = 15.0
 ANSWER_SECONDS = 10.0
 REMIND_SECONDS = 60.0
+ASK_AGAIN_SECONDS = 300.0
 # What a time-out, which has no words of its own, is called.
 NO_ANSWER = "no answer in time"
 LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -31,6 +33,9 @@ class CannotAsk(Exception):
     """A broker gave no usable answer: why."""
 
 
+NOT_REACHED = (OSError, CannotAsk, Disconnect, HandshakeFailed, trio.BrokenResourceError, trio.TooSlowError)
+
+
 class Scout:
     def __init__(self, directory: Directory, wire: Wire, dial: Dial, log: Log) -> None:
         self.reachable = False
@@ -38,7 +43,8 @@ class Scout:
         self._wire = wire
         self._dial = dial
         self._log = log
-        self._metadata_refused = False
+        # Before then it is not asked for brokers again, that hung up on the last who did.
+        self._ask_brokers_at = 0.0
         # The last that was said of an upstream that can't be reached, and when to say it again.
         self._tried = ""
         self._remind_at = 0.0
@@ -52,12 +58,13 @@ class Scout:
                     with trio.fail_after(ANSWER_SECONDS):
                         await self._visit(address)
                     break
-                except (OSError, CannotAsk, HandshakeFailed, trio.BrokenResourceError, trio.TooSlowError) as failure:
+                except NOT_REACHED as failure:
                     failures.append(f"{address}: {str(failure) or NO_ANSWER}")
             else:
                 self._note(False, "; ".join(failures))
                 await trio.sleep(RETRY_SECONDS)
                 continue
+            self._directory.answers(address)
             self._note(True, str(address))
             await trio.sleep(REFRESH_SECONDS)
 
@@ -73,18 +80,20 @@ class Scout:
         stream = await self._dial(address)
         try:
             await exchange(stream, self._wire.ask_api_versions())
-            if not self._metadata_refused:
+            if trio.current_time() >= self._ask_brokers_at:
                 self._learn(await self._brokers(stream))
         finally:
             await trio.aclose_forcefully(stream)
 
     async def _brokers(self, stream: trio.abc.Stream) -> list[Broker]:
         try:
-            return self._wire.brokers_of(await exchange(stream, self._wire.ask_brokers()))
+            answer = await exchange(stream, self._wire.ask_brokers())
         except CannotAsk:
-            self._metadata_refused = True
-            self._log.info("brokers are learnt from clients", reason="the cluster answers only who authenticates")
+            if not self._ask_brokers_at:
+                self._log.info("brokers are learnt from clients", reason="the cluster answers only who authenticates")
+            self._ask_brokers_at = trio.current_time() + ASK_AGAIN_SECONDS
             return []
+        return self._wire.brokers_of(answer)
 
     def _learn(self, brokers: list[Broker]) -> None:
         for broker in brokers:

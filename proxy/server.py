@@ -196,7 +196,13 @@ class Proxy:
         return choices
 
     async def _link_after_resolving(self, sock: socket.socket, client: str, node: int | None) -> None:
-        choices = await self._resolved(node)
+        choices: list[tuple[Address, Target]] = []
+        self.connections.arriving += 1
+        try:
+            with trio.move_on_after(self.settings.limits.connect_timeout_ms / 1000):
+                choices = await self._resolved(node)
+        finally:
+            self.connections.arriving -= 1
         if not choices:
             self.connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
             sock.close()
@@ -250,7 +256,7 @@ class Proxy:
     async def _dial_stream(self, address: Address) -> trio.abc.Stream:
         """A connection to a broker as settings have it, TLS or not. The caller closes it."""
         targets = await self.names.resolve(address)
-        stream: trio.abc.Stream = await _connect(targets)
+        stream: trio.abc.Stream = await _connect(targets, self.settings.limits.connect_timeout_ms / 1000)
         if self.upstream_side is None:
             return stream
         try:
@@ -268,14 +274,16 @@ def _in_words(failure: Exception) -> str:
     return str(failure) or "clients ⇄ proxy (client_tls): no handshake in time"
 
 
-async def _connect(targets: list[Target]) -> trio.SocketStream:
-    failure: OSError = OSError("no address to dial")
+async def _connect(targets: list[Target], seconds: float) -> trio.SocketStream:
+    """Each has its share of the time: the first of a name's addresses may be out of reach."""
+    failure: OSError | trio.TooSlowError = OSError("no address to dial")
     for family, target in targets:
         sock = trio.socket.socket(family, socket.SOCK_STREAM)
         try:
-            await sock.connect(target)
+            with trio.fail_after(seconds / len(targets)):
+                await sock.connect(target)
             return trio.SocketStream(sock)
-        except OSError as refused:
+        except (OSError, trio.TooSlowError) as refused:
             sock.close()
             failure = refused
         except BaseException:

@@ -87,9 +87,12 @@ class TlsLink:
     def _linger(self) -> bool:
         """The client has gone, a member stays: true if so."""
         desk = self.conversation.desk
-        if not self._lingering and not self._broker_ended and desk is not None and desk.needed():
+        # Within a request the broker waits for the rest of it: it can be asked nothing else any more.
+        may_ask = not (self._broker_ended or self.conversation.to_come)
+        if not self._lingering and may_ask and desk is not None and desk.needed():
             self._lingering = True
             # Not closed before the end: a pump may be waiting in it, and is cancelled with us.
+            self.conversation.client_left()
             desk.left()
         return self._lingering and not self._broker_ended
 
@@ -110,6 +113,9 @@ class TlsLink:
 
     def connecting(self) -> bool:
         return self._broker is None
+
+    def pass_over(self, patience_seconds: float) -> None:
+        """Each address has its own time (`Proxy._dial_node`)."""
 
     async def _pump(self, pump: Callable[[trio.abc.Stream], Awaitable[None]]) -> None:
         assert self._broker is not None
@@ -169,9 +175,6 @@ class TlsLink:
             if onward:
                 await self._tell_client(onward)
             await self._send_ours(broker)
-            if self._client_ended and not self._lingering and self.conversation.quiet:
-                self.close(Cause.CLIENT_CLOSED)
-                return
 
     # -------------------------------------------------------------------------------------------------------- sending
 
@@ -193,6 +196,8 @@ class TlsLink:
         conversation.owed.release_locals()
         if due := conversation.owed.take_due():
             await self._tell_client(due)
+        if self._client_ended and not self._lingering and conversation.quiet:
+            self.close(Cause.CLIENT_CLOSED)
 
     async def _tell_broker(self, broker: trio.abc.Stream, data: bytes | bytearray | memoryview) -> None:
         async with self._broker_writing:

@@ -81,6 +81,9 @@ def api_of(key: int, version: int) -> int:
     return key << 16 | version & 0xFFFF
 
 
+UNKNOWN_API = 0x7FFF_FFFF
+
+
 def api_name(key: int) -> str:
     return API[key].name if key in API else "unknown"
 
@@ -112,6 +115,10 @@ class Wire:
         if key >= 0x8000:
             raise Disconnect(Cause.MALFORMED_REQUEST, f"api key {key - 0x10000}")
         return Treatment.OPAQUE
+
+    def counted_as(self, api: int) -> int:
+        """What is not listed is counted by its key, if there is one: clients may make up any."""
+        return api | 0xFFFF if api >> 16 in API else UNKNOWN_API
 
     def produce_acks(self, frame: Bytes) -> int | None:
         return surgery.produce_acks(frame)
@@ -146,7 +153,10 @@ class Wire:
         return _framed(encode_request(METADATA, 1, 2, CLIENT_ID, m.MetadataRequest(topics=[])))
 
     def brokers_of(self, answer: bytes) -> list[Broker]:
-        _, metadata = decode_response(METADATA, 1, answer)
+        try:
+            _, metadata = decode_response(METADATA, 1, answer)
+        except CodecError as error:
+            raise Disconnect(Cause.MALFORMED_ANSWER, f"{error}: is this a Kafka broker?") from error
         return [Broker(broker.node_id, broker.host, broker.port) for broker in metadata.brokers]
 
     # -------------------------------------------------------------------------------------------------- rewriting

@@ -65,3 +65,10 @@ def sni_directory() -> Directory:
     sni = Sni("broker-{node}.kafka.example", bootstrap_name="kafka.example", advertised_port=443)
     tls = ClientTls("cert.pem", "key.pem")
     return Directory(Settings(upstream=("kafka:9092",), listen="0.0.0.0:9092", client_tls=tls, sni=sni))
+
+
+def test_the_seed_that_answered_last_is_dialled_first() -> None:
+    directory = Directory(Settings(upstream=("gone:9092", "there:9092")))
+    assert directory.targets(None) == [Address("gone", 9092), Address("there", 9092)]
+    directory.answers(Address("there", 9092))
+    assert directory.targets(None) == [Address("there", 9092), Address("gone", 9092)]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import socket
+import struct
 from typing import Any
 
 import pytest
 import trio
+import trio.lowlevel
 
 from proxy.admin import health_pages, serve_admin
 from proxy.logs import Log
@@ -102,3 +105,18 @@ async def test_http_1_0_is_answered(admin: Admin) -> None:
 
 async def test_a_client_that_never_finishes_is_cut_off(admin: Admin, autojump_clock: trio.testing.MockClock) -> None:
     assert await admin.send(b"GET /livez HT") == b""
+
+
+async def test_who_is_wrong_and_hangs_up_before_it_is_told_ends_nobody_else(admin: Admin) -> None:
+    for wrong in (
+        b"garbage\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /livez HTTP/1.1\r\nHost: \xff\r\n\r\n",
+    ):
+        for _ in range(10):
+            with socket.create_connection(("127.0.0.1", admin.port)) as sock:
+                # Closed with a reset.
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                sock.sendall(wrong)
+            await trio.lowlevel.checkpoint()
+    assert (await admin.get("/livez"))[0] == 200

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from struct import pack
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.addresses import Directory
 from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.conversation import Conversation, Treatment
+from proxy.conversation import LARGEST_BEGINNING, Conversation, Treatment
 from proxy.counts import Counts
-from proxy.settings import Limits
+from proxy.settings import Limits, Settings
+from proxy.wire import Wire
 
+CREATE_TOPICS, API_VERSIONS = 19, 18
 OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16, 36 << 16)
 
 
@@ -32,6 +36,9 @@ class ShoutingWire:
 
     def treatment_of_unlisted(self, api: int) -> Treatment:
         return Treatment.OPAQUE
+
+    def counted_as(self, api: int) -> int:
+        return -1
 
     def produce_acks(self, frame: Bytes) -> int | None:
         return frame[8] if len(frame) > 8 else None
@@ -340,3 +347,23 @@ def test_how_the_network_cuts_the_bytes_changes_nothing(
     assert forwarded == onward
     assert received == expected
     assert talk.quiet
+
+
+def test_what_clients_make_up_is_counted_as_one() -> None:
+    counts, directory = Counts(), Directory(Settings(upstream=("kafka:9092",)))
+    talk = Conversation(Wire(directory), counts, Limits())
+    for key, version in product((3_000, 3_001, 32_000), range(50)):
+        talk.from_client(request(key << 16 | version, 1))
+    for version in range(900, 950):
+        talk.from_client(request(CREATE_TOPICS << 16 | version, 1))
+    assert len(counts.requests_by_version) == 2
+    assert counts.requests[CREATE_TOPICS] == 50
+
+
+def test_a_request_that_must_be_seen_whole_is_not_waited_for_for_ever() -> None:
+    directory = Directory(Settings(upstream=("kafka:9092",)))
+    talk = Conversation(Wire(directory), Counts(), Limits())
+    endless = request(API_VERSIONS << 16 | 3, 1, bytes(8 * LARGEST_BEGINNING))
+    assert talk.from_client(endless[:LARGEST_BEGINNING]) == b""
+    with pytest.raises(Disconnect, match="not in its first"):
+        talk.from_client(endless[LARGEST_BEGINNING : 3 * LARGEST_BEGINNING])

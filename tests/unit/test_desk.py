@@ -177,6 +177,24 @@ def test_no_request_of_ours_comes_between_the_steps_of_an_authentication() -> No
     talk.ask(own(77), unheard)
     assert talk.take_outbox() == b""
     talk.from_broker(answer(2))
+    # SCRAM has another step, which may take the client a while.
+    assert talk.take_outbox() == b""
+    talk.from_client(request(PROOF, 3))
+    talk.from_broker(answer(3))
+    assert talk.take_outbox() == b""
+    assert talk.from_client(request(OPAQUE, 4)) == request(OPAQUE, 4)
+    assert talk.take_outbox() == request(OPAQUE, 77, b"ours")
+
+
+def test_whose_client_has_gone_within_an_authentication_need_not_wait_for_its_next_step() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.answer(body(1))
+    talk.from_client(request(PROOF, 2))
+    talk.ask(own(77), unheard)
+    talk.from_broker(answer(2))
+    talk.client_left()
     assert talk.take_outbox() == request(OPAQUE, 77, b"ours")
 
 

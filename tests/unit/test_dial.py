@@ -99,7 +99,7 @@ async def test_with_no_address_at_all_there_is_nothing_to_dial() -> None:
     assert caller.failure.detail == "no address to dial"
 
 
-def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None:
+async def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None:
     with EpollSet() as epoll_set:
         dial = Dial(epoll_set, Counts(), [choice(door)])
         dial.begin(lambda _events: None)
@@ -109,3 +109,22 @@ def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None:
         with accepted:
             accepted.settimeout(30)
             assert accepted.recv(1) == b""
+
+
+async def test_an_address_that_says_nothing_is_passed_over(door: socket.socket) -> None:
+    """Its machine is gone, or packets to it are dropped: like a listener whose backlog is full, and which never accepts."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, EpollSet() as epoll_set:
+        filling = [socket.socket() for _ in range(3)]
+        for sock in filling:
+            sock.setblocking(False)
+            sock.connect_ex(silent.getsockname())
+        dial = Dial(epoll_set, Counts(), [choice(silent), choice(door)])
+        dial.begin(lambda _events: None)
+        dial.pass_over(lambda _events: None, 60)
+        assert dial.address == choice(silent)[0]
+        dial.pass_over(lambda _events: None, -1)
+        assert dial.address == choice(door)[0]
+        with pytest.raises(Disconnect, match="timed out"):
+            dial.pass_over(lambda _events: None, -1)
+        for sock in filling:
+            sock.close()

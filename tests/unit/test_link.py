@@ -6,6 +6,7 @@ Real sockets, no brokers. What becomes of the bytes is tested on the wire (tests
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 
@@ -21,7 +22,7 @@ from proxy.leg import BUFFER_BYTES, LEAST_TO_SPLICE
 from proxy.link import Link
 from proxy.logs import Log
 from proxy.settings import Limits
-from tests.unit.test_conversation import OPAQUE, ShoutingWire, answer, request
+from tests.unit.test_conversation import HERE, OPAQUE, ShoutingWire, answer, request
 from tests.unit.test_desk import Desk
 
 PATIENCE_SECONDS = 30
@@ -131,3 +132,78 @@ def received(sock: socket.socket, expected: bytes) -> None:
     while len(got) < len(expected) and (piece := sock.recv(len(expected) - len(got))):
         got += piece
     assert got == expected
+
+
+async def test_a_request_that_had_begun_when_it_was_drained_is_the_last(epoll_set: EpollSet, ends: Ends) -> None:
+    client, last = ends.client, request(OPAQUE, 1, bytes(1_000))
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            client.sendall(last[:500])
+            await trio.to_thread.run_sync(received, broker, last[:500])
+            ends.link.drain()
+            client.sendall(last[500:])
+            await trio.to_thread.run_sync(received, broker, last[500:])
+            ends.link.drain()
+            client.sendall(request(OPAQUE, 2))
+            broker.sendall(answer(1))
+            await trio.to_thread.run_sync(received, client, answer(1))
+            ends.link.drain()
+            assert await trio.to_thread.run_sync(broker.recv, 1) == b""
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_answer_that_its_client_did_not_stay_for_is_read_to_its_end(epoll_set: EpollSet, ends: Ends) -> None:
+    """A member needs the connection: what it asks is answered behind that."""
+    talk, heard = ends.link.conversation, trio.Event()
+    talk.desk, talk.authenticated = Needed(), True
+    large = answer(1, bytes(8 * PIECE))
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            ends.client.sendall(request(OPAQUE, 1))
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1))
+            broker.sendall(large[:PIECE])
+            await trio.to_thread.run_sync(received, ends.client, large[:PIECE])
+            # In one batch of events.
+            broker.sendall(large[PIECE : 2 * PIECE])
+            ends.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            ends.client.close()
+            await trio.to_thread.run_sync(broker.sendall, large[2 * PIECE :])
+            talk.ask(request(OPAQUE, 77)[4:], lambda _: heard.set())
+            ends.link.flush()
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+            broker.sendall(answer(77))
+            with trio.fail_after(PATIENCE_SECONDS):
+                await heard.wait()
+        tasks.cancel_scope.cancel()
+
+
+async def test_who_asked_too_much_is_read_again_when_a_large_answer_has_let_the_small_ones_go(
+    epoll_set: EpollSet, ends: Ends
+) -> None:
+    """They are made here, and wait behind it."""
+    client, large = ends.client, answer(0, bytes(2 * PIECE))
+    most = Limits().max_pipelined_requests
+    asked = b"".join(request(HERE, number) for number in range(1, most + 1))
+    made = b"".join(answer(number, b"made here") for number in range(1, most + 1))
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            client.sendall(request(OPAQUE, 0) + asked)
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 0))
+            broker.sendall(large[:PIECE])
+            await trio.to_thread.run_sync(received, client, large[:PIECE])
+            # All at once, so that it is spliced.
+            broker.sendall(large[PIECE:])
+            await trio.to_thread.run_sync(received, client, large[PIECE:] + made)
+            client.sendall(request(OPAQUE, 7))
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 7))
+        tasks.cancel_scope.cancel()
+
+
+class Needed(Desk):
+    """A member speaks here."""
+
+    def needed(self) -> bool:
+        return True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import trio
 import trio.testing
 
 from proxy.addresses import Address, Directory
 from proxy.logs import Log
-from proxy.scout import Scout
+from proxy.scout import ASK_AGAIN_SECONDS, Scout
 from proxy.settings import Settings
 from proxy.wire import Wire
 
@@ -21,6 +22,9 @@ class Upstream:
 
     def __init__(self) -> None:
         self.refuses: str | None = None
+        # What it says, and hangs up.
+        self.answers: list[bytes] | None = None
+        self.streams: list[Any] = []
         self.out = io.StringIO()
         directory = Directory(Settings(upstream=("127.0.0.1:7002",)))
         self.scout = Scout(directory, Wire(directory), self._dial, Log(out=self.out))
@@ -28,8 +32,20 @@ class Upstream:
     async def _dial(self, _address: Address) -> trio.abc.Stream:
         if self.refuses is not None:
             raise OSError(self.refuses)
-        near, _ = trio.testing.memory_stream_pair()
+        near, far = trio.testing.memory_stream_pair()
+        self.streams.append(far)
+        if self.answers is not None:
+            self._says(near, list(self.answers))
         return near
+
+    def _says(self, near: Any, answers: list[bytes]) -> None:
+        async def each_when_it_is_read() -> None:
+            if answers:
+                near.receive_stream.put_data(answers.pop(0))
+            else:
+                near.receive_stream.put_eof()
+
+        near.receive_stream.receive_some_hook = each_when_it_is_read
 
     def said(self) -> list[str]:
         return [line.partition("tried=")[2] for line in self.out.getvalue().splitlines()]
@@ -55,3 +71,31 @@ async def test_another_reason_is_said_at_once_and_silence_is_one(
     upstream.refuses = None
     await trio.sleep(15)
     assert upstream.said() == ['"127.0.0.1:7002: Connection refused"', '"127.0.0.1:7002: no answer in time"']
+
+
+FOUR_BYTES = b"\0\0\0\x04abcd"
+
+
+async def test_answers_that_cannot_be_read_are_a_reason_like_others(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    upstream = Upstream()
+    upstream.answers = [FOUR_BYTES, FOUR_BYTES]
+    nursery.start_soon(upstream.scout.run)
+    await trio.sleep(15)
+    [said] = upstream.said()
+    assert "is this a Kafka broker?" in said
+    assert len(upstream.streams) > 10
+
+
+async def test_a_cluster_that_hung_up_when_it_was_asked_for_brokers_is_asked_again_later(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    upstream = Upstream()
+    upstream.answers = [FOUR_BYTES]
+    nursery.start_soon(upstream.scout.run)
+    await trio.sleep(ASK_AGAIN_SECONDS + 30)
+    asked = [len(await stream.receive_stream.receive_some()) for stream in upstream.streams]
+    # Once for its versions only, else for its brokers too.
+    assert [size > min(asked) for size in asked].count(True) == 2
+    assert upstream.out.getvalue().count("brokers are learnt from clients") == 1

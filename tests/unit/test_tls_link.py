@@ -1,0 +1,64 @@
+"""A connection between streams: how it ends, and when it stays. No TLS, no brokers: what they would carry is the same."""
+
+from __future__ import annotations
+
+import trio
+import trio.testing
+
+from proxy.addresses import Address
+from proxy.connections import Connections
+from proxy.counts import Counts
+from proxy.logs import Log
+from proxy.settings import Limits
+from proxy.tls_link import TlsLink
+from tests.unit.test_conversation import OPAQUE, answer, request
+from tests.unit.test_desk import TAKEN, Desk, TakingWire
+
+
+class Ends:
+    def __init__(self, desk: Desk) -> None:
+        self.counts = Counts()
+        connections = Connections(Limits(), TakingWire(), self.counts, Log("error"), lambda _link: desk)
+        near, self.client = trio.testing.memory_stream_pair()
+        self._theirs, self.broker = trio.testing.memory_stream_pair()
+        self.link = TlsLink(connections, near, "a client", 1)
+
+    async def run(self) -> None:
+        await self.link.run(self._dial)
+
+    async def _dial(self) -> tuple[Address, trio.abc.Stream]:
+        return Address("broker", 9092), self._theirs
+
+
+async def test_it_ends_when_the_last_answer_was_given_after_its_client_had_said_all(nursery: trio.Nursery) -> None:
+    ends = Ends(Desk())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1))
+    await ends.client.send_eof()
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    ends.link.flush()
+    await trio.testing.wait_all_tasks_blocked()
+    assert await ends.client.receive_some() == answer(1)
+    assert ends.counts.connections_open == 0
+
+
+async def test_it_does_not_outlive_a_client_that_left_within_a_request(nursery: trio.Nursery) -> None:
+    """The broker waits for the rest, and would hear nothing that a member says."""
+    ends = Ends(Needed())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    await ends.client.send_all(request(OPAQUE, 2, bytes(1_000))[:500])
+    await trio.testing.wait_all_tasks_blocked()
+    await ends.client.aclose()
+    await trio.testing.wait_all_tasks_blocked()
+    assert ends.counts.connections_open == 0
+
+
+class Needed(Desk):
+    """A member speaks here."""
+
+    def needed(self) -> bool:
+        return True

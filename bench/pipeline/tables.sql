@@ -185,24 +185,16 @@ legacy AS (
     SELECT group_id, day, count(DISTINCT member_id) FILTER (at_end) AS legacy, count(DISTINCT member_id) AS seen,
         list_sort(list(DISTINCT software) FILTER (at_end)) AS clients
     FROM there GROUP BY ALL),
-native AS (
-    SELECT group_id, start_ns // 86400000000000 AS day,
-        count(DISTINCT member_id) FILTER (name = 'ConsumerGroupHeartbeat') AS native,
-        count(DISTINCT member_id) FILTER (name <> 'ConsumerGroupHeartbeat') AS passing
-    FROM requests ANTI JOIN member_phases USING (group_id, member_id)
-    WHERE coalesce(member_id, '') <> '' AND coalesce(error_code, 0) = 0 GROUP BY ALL),
 unwell AS (
     SELECT group_id, from_ns // 86400000000000 AS day, count(*) FILTER (outcome = 'goes on') AS open_cycles,
         count(*) FILTER (starts_with(ended_by, 'refused')) AS refused
     FROM rebalances GROUP BY ALL)
 SELECT group_id, DATE '1970-01-01' + day::INT AS day, coalesce(legacy, 0) AS legacy, coalesce(seen, 0) AS seen,
-    coalesce(native, 0) AS native, coalesce(passing, 0) AS passing, coalesce(clients, []) AS clients,
+    coalesce(clients, []) AS clients,
     list_filter([
         CASE WHEN legacy > 0 THEN legacy || ' legacy members: ' || array_to_string(clients, ', ') END,
-        CASE WHEN passing > 0 THEN passing || ' members in groups that cannot be translated' END,
         CASE WHEN open_cycles > 0 THEN open_cycles || ' rebalances that did not end' END,
         CASE WHEN refused > 0 THEN refused || ' members refused' END], lambda said: said IS NOT NULL) AS held_back_by,
-    CASE WHEN coalesce(legacy, 0) > 0 OR coalesce(passing, 0) > 0 THEN 'in use'
+    CASE WHEN coalesce(legacy, 0) > 0 THEN 'in use'
         WHEN coalesce(seen, 0) > 0 THEN 'look first' ELSE 'safe to remove' END AS verdict
-FROM days LEFT JOIN legacy USING (group_id, day) LEFT JOIN native USING (group_id, day)
-    LEFT JOIN unwell USING (group_id, day);
+FROM days LEFT JOIN legacy USING (group_id, day) LEFT JOIN unwell USING (group_id, day);

@@ -4,8 +4,11 @@ Two proxies of one group share nothing. The one that lost the client must not le
 asks the coordinator who has beaten for the member: more than once, for whoever has it may only just reach the coordinator
 again. An answer that names another host is the host's to judge (SeenElsewhere); one that shows another epoch than ours
 says the same. Without any answer the member is let be, for one more session, and then forgotten: nobody beats for it
-any more, so the coordinator will miss it by itself. Where the proxy itself has stood still through all of that, it asks first
-too: what the client said meanwhile may not have been read yet.
+any more, so the coordinator will miss it by itself. Where the proxy itself has stood still through all of that, it asks
+first too: what the client said meanwhile may not have been read yet.
+
+A coordinator that takes over gives all members their time anew, for whom could they have spoken to before? So it is here,
+once: the first answer after a loss tells that there is one again.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ def give_up(turn: Turn) -> None:
         turn.order(Forget())
     elif member.has_farewell and member.is_silent(turn.now):
         _say_farewell(turn, ends_at)
+    elif member.is_kept_away:
+        begin_anew(turn)
     else:
         turn.because(_why(member, turn.now))
         depart(turn)
@@ -36,6 +41,15 @@ def give_up(turn: Turn) -> None:
 def _why(member: Member, now: int) -> str:
     has_ended = member.session_ends_at is not None and now >= member.session_ends_at
     return "session ended" if has_ended else "rebalance timeout"
+
+
+def begin_anew(turn: Turn) -> None:
+    """The client has all of its time once more, as from a coordinator that has just taken over."""
+    member = turn.member
+    rebalance_by = None if member.rebalance_by is None else turn.now + member.contract.rebalance_timeout_ms
+    turn.becomes(
+        served_at=turn.now, rebalance_by=rebalance_by, farewell_at=None, farewell_since=None, unclaimed_since=None
+    )
 
 
 def _say_farewell(turn: Turn, ends_at: int) -> None:
@@ -60,6 +74,8 @@ def hear_of_oneself(turn: Turn, learned: TargetLearned) -> None:
     if learned.member_epoch > member.epoch and not member.lost:
         turn.because("seen elsewhere")
         vanish(turn)
+    elif member.is_kept_away:
+        begin_anew(turn)
     elif turn.now >= max(member.ends_at, unclaimed_since + member.rules.farewell_ms - member.rules.retry_ms):
         turn.because(_why(member, turn.now))
         depart(turn)

@@ -123,6 +123,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # Times, absolute. None: not pending.
     heard_at: int = 0
+    served_at: int = NEVER  # after a loss a coordinator was there again then, and gave the silent client its time anew
     told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
@@ -177,7 +178,12 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """When the client has been silent for too long. Whoever is leaving, or waits for our answer, has no session."""
         if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked or self.held:
             return None
-        return self.heard_at + self.contract.session_timeout_ms
+        return max(self.heard_at, self.served_at) + self.contract.session_timeout_ms
+
+    @property
+    def is_kept_away(self) -> bool:
+        """Its coordinator was lost since the client was last heard, and none has been found: it could not be heard."""
+        return self.cut and self.served_at <= self.heard_at
 
     @property
     def rhythm_ms(self) -> int:

@@ -16,6 +16,7 @@ from translation.events import (
     LeaveRequested,
     SyncRequested,
 )
+from translation.farewell import begin_anew
 from translation.heartbeats import hurry
 from translation.joining import forget_fenced, join_abandoned, join_requested
 from translation.leaving import leave_requested
@@ -32,9 +33,7 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
     forgets that)."""
     turn.request = event.request
     if turn.member.rebalance_by is not None and turn.now >= turn.member.rebalance_by:
-        # Whether another proxy had it no longer matters: it is back here, and late.
-        turn.because("rebalance timeout")
-        depart(turn)
+        _is_late(turn)
     turn.spoken = _is_at_home(turn.member, event)
     _come_back(turn, event)
     _say_all_if_shared(turn)
@@ -47,6 +46,15 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
             leave_requested(turn, event)
         case _:
             _member_spoke(turn, event)
+
+
+def _is_late(turn: Turn) -> None:
+    """Whether another proxy had it no longer matters: it is back here."""
+    if turn.member.is_kept_away:
+        begin_anew(turn)
+    else:
+        turn.because("rebalance timeout")
+        depart(turn)
 
 
 def _is_at_home(member: Member, event: ClientEvent) -> bool:

@@ -249,6 +249,18 @@ UPSTREAM = (
 
 DEADLINES = (
     Mutant(
+        "member.py",
+        "return self.cut and self.served_at <= self.heard_at",
+        "return False",
+        "a client that had no coordinator to speak to has its session anew from the next one",
+    ),
+    Mutant(
+        "member.py",
+        "return self.cut and self.served_at <= self.heard_at",
+        "return self.cut",
+        "a silent client has its session anew once, and not for ever",
+    ),
+    Mutant(
         "farewell.py",
         "if learned.member_epoch > member.epoch and not member.lost:",
         "if False:",
@@ -268,7 +280,7 @@ DEADLINES = (
     ),
     Mutant(
         "member.py",
-        "return self.heard_at + self.contract.session_timeout_ms",
+        "return max(self.heard_at, self.served_at) + self.contract.session_timeout_ms",
         "return self.heard_at + 45_000",
         "a silent client is given up after its own session timeout",
     ),

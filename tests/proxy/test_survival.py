@@ -166,6 +166,43 @@ async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic:
             assert overlaps([alice, bob]) == []
 
 
+def test_who_had_no_coordinator_to_speak_to_is_not_taken_for_silent(kafka3: Cluster, topic: str) -> None:
+    """A cluster takes ten seconds to see that a broker was killed. Classic coordinators that take over begin every session
+    anew; so do members here, when another's word shows that there is one again."""
+    with Running(kafka3.bootstrap).ready() as proxy:
+        node = kafka3.coordinator(topic)
+        address = ("127.0.0.1", proxy.port_of(node))
+        one, another = ByHand(address, topic, topic), ByHand(address, topic, new_topic(kafka3))
+        one.session_timeout_ms = SESSION_SECONDS * 1000
+        another.joins()
+        one.joins()
+        heard_at = time.monotonic()
+        kafka3.kill(node)
+        try:
+            successor = (
+                "127.0.0.1",
+                proxy.port_of(until(partial(takes_over, kafka3, topic, node), "another takes over")),
+            )
+            one.address = another.address = successor
+            another.on_new_socket()
+            # Until its session is over, and with it the time in which another proxy could say that it has this client.
+            while time.monotonic() < heard_at + SESSION_SECONDS + 3:
+                another.beat()
+                time.sleep(0.2)
+            one.on_new_socket()
+            assert one.beat() == 0
+            assert "session ended" not in proxy.log.read_text()
+        finally:
+            kafka3.start_node(node)
+        one.close()
+        another.close()
+
+
+def takes_over(kafka: Cluster, group: str, predecessor: int) -> int | None:
+    node = kafka.coordinator(group)
+    return None if node == predecessor else node
+
+
 @pytest.fixture(scope="module")
 def kafka_disabled() -> Iterator[Cluster]:
     with Cluster.start(overrides={"group.consumer.migration.policy": "disabled"}) as cluster:

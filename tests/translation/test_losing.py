@@ -32,6 +32,7 @@ from tests.translation.playbook import (
 )
 from tests.translation.test_happy_path import remembered
 from tests.translation.test_syncing import HOLDING, rhythmic
+from translation import Rules
 from translation import errors as e
 from translation.actions import (
     AnswerCommit,
@@ -197,22 +198,46 @@ def test_a_member_for_which_somebody_else_has_spoken_is_forgotten_and_adopted_an
 
 def test_a_silent_client_leaves_after_its_own_session_timeout() -> None:
     play = Playbook(stable(), NOW)
-    after(play, wait(10_000), LOST)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
-    play >> wait(89_999)
+    play >> wait(99_999)
     assert play >> wait(1) << beat(-1) << Is("absent/leaving E2 g-1")
     assert play.transitions[-1].cause == "session ended"
 
 
-def test_every_word_of_a_client_keeps_its_session_alive_commits_too() -> None:
-    play = Playbook(stable(), NOW)
+def kept_away(rules: Rules) -> Playbook:
+    """A client that was heard at 20,000 for the last time; ten seconds later its coordinator was lost."""
+    play = after(Playbook(stable(rules=rules), NOW), wait(10_000), LOST)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
-    play >> wait(99_000)
-    play >> commits() << SendCommit(5, 2) << beat(2, owned=[0, 1])
-    after(play, granted(2))
-    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
-    play >> wait(99_999)
+    return play
+
+
+def test_a_client_that_had_no_coordinator_has_its_time_anew_from_the_first_word_of_one() -> None:
+    """As with a classic coordinator, which has just taken over when it says that word."""
+    play = kept_away(CAUTIOUS) >> wait(88_000) << DescribeGroup()
+    play >> wait(500) << DescribeGroup() >> target(2) >> wait(97_999)
+    play >> wait(1) << DescribeGroup() >> target(2)
+    after(play, wait(1_500))
+    play >> wait(500) << DescribeGroup()
+    assert play >> target(2) << beat(-1)
+    assert play.transitions[-1].cause == "session ended"
+
+
+def test_and_has_it_twice_where_nobody_may_ask() -> None:
+    play = kept_away(RULES) >> wait(189_999)
     assert play >> wait(1) << beat(-1)
+
+
+@pytest.mark.parametrize("rules", [RULES, CAUTIOUS])
+def test_and_time_to_rejoin(rules: Rules) -> None:
+    """Whether it is the member or its client that finds out first that the time is over."""
+    play = after(Playbook(stable(rules=rules), NOW), wait(10_000), granted(2, [0]), beats(), wait(5_000), LOST)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(56_000), beats(), granted(2, [0]))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(53_000)) >> beats() << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    after(play, wait(7_000))
+    assert play.transitions[-1].cause == "rebalance timeout"
 
 
 def silent() -> Playbook:

@@ -3,7 +3,8 @@
 Waiting for one socket costs trio about ten microseconds (it arms the kernel anew for each wait). Here a socket is
 registered once, with what to call when it is ready, and trio waits only for the set as a whole. Even that costs as much as
 forwarding a frame, and traffic comes in trains: so after something happened the set waits for the next thing itself, for a
-moment, before it lets trio wait. Other tasks get their turn after some milliseconds at the latest.
+moment, before it lets trio wait. Other tasks get their turn at once when one of them can go on, and when the time has come for
+which one sleeps; what trio would only learn by looking (its own sockets, threads that are done) waits for some milliseconds.
 
 Where one thing follows another at once (a client asks, is answered, asks again), the set does not even sleep between them:
 being woken takes longer than what is then to do. That is most of the latency a proxy adds, and costs CPU that would else
@@ -29,14 +30,30 @@ READABLE = select.EPOLLIN
 WRITABLE = select.EPOLLOUT
 
 EVENTS_PER_BATCH = 256
-# How long the set waits by itself for the next event, and the longest that other trio tasks wait for their turn. With
-# less than a few milliseconds each wait sets a kernel timer anew: 10 µs of CPU a request on one busy connection.
-LINGER_SECONDS = 0.004
-TURN_SECONDS = 0.004
+# How long the set waits by itself at most, and trio's looking waits: the least while other tasks have much to do, twice as
+# long with each turn in which they had nothing. What moves much at a time pauses for milliseconds, and with short turns most
+# of its CPU was trio's.
+LEAST_TURN_SECONDS = 0.001
+LONGEST_TURN_SECONDS = 0.02
+# The rest of a turn that is nearly over is not waited out: a short wait sets a kernel timer anew, 10 µs of CPU a request on
+# one busy connection.
+LEAST_WAIT_SECONDS = 0.0005
 # So many things, each by itself and soon after the last, are taken for a train of them; one that is late does not end a
 # long one.
 TRAIN = 16
 LONGEST_TRAIN = 4 * TRAIN
+
+
+class _Others(trio.abc.Instrument):
+    """Whether any other task of trio's has something to do."""
+
+    def __init__(self, own: trio.lowlevel.Task) -> None:
+        self._own = own
+        self.can_go_on = True
+
+    def task_scheduled(self, task: trio.lowlevel.Task) -> None:
+        if task is not self._own:
+            self.can_go_on = True
 
 
 class EpollSet:
@@ -96,30 +113,45 @@ class EpollSet:
         return self._train >= TRAIN
 
     async def run(self) -> None:
-        turn_at = 0.0
+        others = _Others(trio.lowlevel.current_task())
+        trio.lowlevel.add_instrument(others)
+        try:
+            await self._run(others)
+        finally:
+            trio.lowlevel.remove_instrument(others)
+
+    async def _run(self, others: _Others) -> None:
         # trio's clock is this one, started elsewhere; asking it for each batch is dear.
         started = trio.current_time() - perf_counter()
+        turn = LEAST_TURN_SECONDS
         while True:
-            events = self._next_of_train() if self.is_awake else []
-            events = events or self._epoll.poll(LINGER_SECONDS, EVENTS_PER_BATCH)
-            if not events:
-                await trio.lowlevel.wait_readable(self._epoll)
-                turn_at = trio.current_time() + TURN_SECONDS
-                continue
-            last, self.now = self.now, perf_counter() + started
-            is_train = self.now - last < self._spin_seconds and len(events) == 1
-            self._train = min(self._train + 1, LONGEST_TRAIN) if is_train else self._train // 2
-            self._in_batch = True
-            for descriptor, mask in events:
-                ready = self._ready.get(descriptor)
-                if ready is not None:
-                    ready(mask)
-            self._in_batch = False
-            if self._forgotten:
-                self._close_forgotten()
-            if self.now > turn_at:
+            turn = min(2 * turn, LONGEST_TURN_SECONDS)
+            if others.can_go_on:
+                others.can_go_on, turn = False, LEAST_TURN_SECONDS
+                # Waiting alone would do, but for that trio lets those go on who can in no order: this one might be first.
                 await trio.lowlevel.checkpoint()
-                turn_at = trio.current_time() + TURN_SECONDS
+            await trio.lowlevel.wait_readable(self._epoll)
+            left = max(0.0, min(turn, trio.lowlevel.current_statistics().seconds_to_next_deadline))
+            turn_ends = perf_counter() + started + left
+            while events := self._next(left):
+                last, self.now = self.now, perf_counter() + started
+                is_train = self.now - last < self._spin_seconds and len(events) == 1
+                self._train = min(self._train + 1, LONGEST_TRAIN) if is_train else self._train // 2
+                self._in_batch = True
+                for descriptor, mask in events:
+                    ready = self._ready.get(descriptor)
+                    if ready is not None:
+                        ready(mask)
+                self._in_batch = False
+                if self._forgotten:
+                    self._close_forgotten()
+                left = turn_ends - self.now
+                if left < LEAST_WAIT_SECONDS or others.can_go_on:
+                    break
+
+    def _next(self, seconds: float) -> list[tuple[int, int]]:
+        events = self._next_of_train() if self.is_awake else []
+        return events or self._epoll.poll(seconds, EVENTS_PER_BATCH)
 
     def _next_of_train(self) -> list[tuple[int, int]]:
         until = perf_counter() + self._spin_seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from socket import SOCK_DGRAM, socketpair
 
@@ -25,6 +25,7 @@ class Echo:
         self.bulky = False
         # Who is asked something too, in the midst of the request of that number.
         self.at_once: dict[int, list[Echo]] = {}
+        self.at_each: Callable[[], None] = lambda: None
         epoll_set.watch(self.own, READABLE, self.ready)
 
     def ready(self, _events: int) -> None:
@@ -33,6 +34,7 @@ class Echo:
             self.set.bulk()
         for each in self.at_once.get(len(self.was_awake), ()):
             each.theirs.send(b"x")
+        self.at_each()
         self.own.send(self.own.recv(100))
 
     async def asked(self, times: int) -> None:
@@ -99,3 +101,16 @@ async def test_several_at_a_time_are_no_train() -> None:
         assert one.was_awake[2 * TRAIN - 3]
         assert not another.was_awake[0]
         another.close()
+
+
+async def test_whoever_else_can_go_on_has_its_turn_before_the_next_thing() -> None:
+    async with echo(LONG_US) as one:
+        asked_when_it_had_its_turn = []
+
+        async def another() -> None:
+            asked_when_it_had_its_turn.append(len(one.was_awake))
+
+        async with trio.open_nursery() as tasks:
+            one.at_each = lambda: tasks.start_soon(another)
+            await one.asked(3 * TRAIN)
+        assert asked_when_it_had_its_turn == [*range(1, 3 * TRAIN + 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from proxy.completions import SHELLS, completions
-from proxy.configuration import BadSettings, Loaded, effective, load
+from proxy.configuration import BadSettings, effective, load
+from proxy.settings import Settings
 from proxy.status import status
 
 DISTRIBUTION = "kip848-proxy"
@@ -175,19 +176,18 @@ def _serve(options: argparse.Namespace) -> int:
     if options.print_config:
         print(effective(loaded), end="")
         return 0
-    return _run(loaded)
+    return _run(loaded.settings, lambda: load(_flags(options), os.environ, options.config).settings)
 
 
-def _run(loaded: Loaded) -> int:
+def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
     # Only here, so that --help and --print-config stay quick.
     import trio
 
     from proxy.logs import Log
     from proxy.server import CannotStart, serve
 
-    settings = loaded.settings
     try:
-        trio.run(serve, settings, Log(settings.log.level, settings.log.format))
+        trio.run(serve, settings, Log(settings.log.level, settings.log.format), read_again)
     except CannotStart as failure:
         print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
         return CANNOT_START

@@ -3,8 +3,8 @@
 Waiting for one socket costs trio about ten microseconds (it arms the kernel anew for each wait). Here a socket is
 registered once, with what to call when it is ready, and trio waits only for the set as a whole. Even that costs as much as
 forwarding a frame, and traffic comes in trains: so after something happened the set waits for the next thing itself, for a
-moment, before it lets trio wait. Other tasks get their turn at once when one of them can go on, and when the time has come for
-which one sleeps; what trio would only learn by looking (its own sockets, threads that are done) waits for some milliseconds.
+moment, before it lets trio wait. Other tasks get their turn at once when one of them can go on, and when the time has come
+for which one sleeps; what trio would only learn by looking (its own sockets, threads that are done) waits some milliseconds.
 
 Where one thing follows another at once (a client asks, is answered, asks again), the set does not even sleep between them:
 being woken takes longer than what is then to do. That is most of the latency a proxy adds, and costs CPU that would else

@@ -9,7 +9,7 @@
     ├── certificates      watches their files
     ├── admin             /livez /readyz /metrics
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
-                          certificates
+                          certificates and the rules of groups (reloading.py)
 
 An error of a connection ends that connection (`Link._guarded`, `TlsLink._pump`) and is counted with its cause. An error
 of the cluster is the scout's: logged, and tried again. A door that can't be bound at start ends the start (`CannotStart`);
@@ -25,6 +25,7 @@ import os
 import resource
 import signal
 import socket
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -52,6 +53,7 @@ from proxy.metrics import Metrics
 from proxy.names import Names, Target
 from proxy.pages import picture_pages
 from proxy.picture import Picture
+from proxy.reloading import reload_rules
 from proxy.scout import NO_ANSWER, Scout
 from proxy.settings import Settings
 from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
@@ -292,8 +294,9 @@ async def _connect(targets: list[Target], seconds: float) -> trio.SocketStream:
     raise failure
 
 
-async def serve(settings: Settings, log: Log) -> None:
-    """Run until SIGTERM or SIGINT. Raises CannotStart before anything is served, or not at all."""
+async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]) -> None:
+    """Run until SIGTERM or SIGINT. Raises CannotStart before anything is served, or not at all. `read_again`: the settings,
+    from where these came, when asked to reload."""
     _raise_descriptor_limit()
     admin = await _open_admin(settings.admin) if settings.admin is not None else []
     # Who is awake while there is nothing to do must not take the time of who has something to do.
@@ -307,7 +310,7 @@ async def serve(settings: Settings, log: Log) -> None:
                 refusal = CannotStart(str(failure))
             else:
                 _say_what_serves(settings, log)
-                await _run(proxy, admin, tasks)
+                await _run(proxy, admin, tasks, read_again)
         if refusal is not None:
             raise refusal
     log.info("stopped")
@@ -325,7 +328,9 @@ def _say_what_serves(settings: Settings, log: Log) -> None:
     )
 
 
-async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nursery) -> None:
+async def _run(
+    proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nursery, read_again: Callable[[], Settings]
+) -> None:
     if admin:
         tasks.start_soon(serve_admin, admin, proxy.pages(), proxy.log)
     for side in proxy.sides:
@@ -339,7 +344,7 @@ async def _run(proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nurse
     gc.collect()
     gc.freeze()
     told_to_stop = trio.Event()
-    tasks.start_soon(_heed_signals, proxy, told_to_stop)
+    tasks.start_soon(_heed_signals, proxy, told_to_stop, read_again)
     await told_to_stop.wait()
     for door in proxy.doors:
         door.close()
@@ -363,13 +368,13 @@ async def _open_admin(listen: str) -> list[trio.SocketListener]:
         ) from failure
 
 
-async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event) -> None:
+async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event, read_again: Callable[[], Settings]) -> None:
     """To the end: within the drain too, a signal that nobody heeds ends the process before journal and traces are closed."""
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for number in signals:
             name = signal.Signals(number).name
             if not told_to_stop.is_set() and number == signal.SIGHUP:
-                _reload(proxy)
+                _reload(proxy, read_again)
             elif not told_to_stop.is_set():
                 proxy.log.info("draining", signal=name, connections=len(proxy.connections))
                 told_to_stop.set()
@@ -378,11 +383,10 @@ async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event) -> None:
                 proxy.connections.hurry()
 
 
-def _reload(proxy: Proxy) -> None:
+def _reload(proxy: Proxy, read_again: Callable[[], Settings]) -> None:
     for side in proxy.sides:
         side.reload()
-    # Who reloads after a change of rules would else believe that it is in force.
-    proxy.log.info("SIGHUP reloads certificates only: rules, limits and addresses are read at start, so restart")
+    proxy.settings = reload_rules(proxy.settings, read_again, proxy.host, proxy.log)
 
 
 def _raise_descriptor_limit() -> None:

@@ -72,7 +72,8 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is done with the groups whose ids fit. The first rule that fits counts; a group that none fits is translated."""
+    """What is done with the groups whose ids fit. The first rule that fits counts; a group that none fits is translated.
+    Read again at SIGHUP: docs/runbook.md says what becomes of members that are there."""
 
     # `*` and `?` stand for anything and for one character, all else for itself: `orders-*`.
     pattern: str

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
+from collections.abc import Sequence
+
+import msgspec
 
 from proxy import observations as seen
 from proxy.causes import Cause
@@ -16,11 +19,12 @@ from proxy.groups.clock import Clock
 from proxy.groups.journal import Journal
 from proxy.groups.line import Key, Line
 from proxy.groups.orders import Orders
-from proxy.groups.passing import GroupRules
+from proxy.groups.passing import GroupRules, Ruling
 from proxy.groups.requests import Requests
 from proxy.groups.together import Together
 from proxy.logs import Log
 from proxy.observations import Observer
+from proxy.settings import GroupRule
 from translation import events as ev
 from translation.member import Member
 from translation.rules import Pacing
@@ -54,6 +58,18 @@ class Host:
         """The proxy goes: nobody is left waiting."""
         for key in list(self.members):
             self.feed(key, ev.ProxyStopping(leaving=leaving))
+
+    def rule_anew(self, group_rules: Sequence[GroupRule]) -> dict[str, tuple[Ruling, Ruling]]:
+        """Returns the groups here that are ruled otherwise from now on, with before and after. Whether a member is translated
+        stays as it is until its client joins anew (requests.py); an assignor is looked up at each JoinGroup."""
+        here = {group_id for group_id, _ in self.members} | self.requests.untranslated.groups
+        before = {group_id: self.rules.of(group_id) for group_id in sorted(here)}
+        self.rules.exchange(group_rules)
+        for key, member in self.members.items():
+            self.members[key] = msgspec.structs.replace(member, rules=self.rules.of(key[0]).rules)
+        self.requests.ruled_anew()
+        after = {group_id: self.rules.of(group_id) for group_id in before}
+        return {group_id: (was, after[group_id]) for group_id, was in before.items() if was != after[group_id]}
 
     # ----------------------------------------------------------------------------------------- one step of one member
 

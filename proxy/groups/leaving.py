@@ -51,6 +51,10 @@ class Leaves:
         elif not leavers:
             self._finish(batch)
 
+    def keys(self, request: Request) -> list[Key]:
+        """Of all who leave."""
+        return [self._key(request.body.group_id, leaver) for leaver in classic.leavers(request)]
+
     def _key(self, group_id: str, leaver: Leaver) -> Key:
         """An admin tool removes a static member by its instance id alone."""
         by_instance = self._host.instances.get((group_id, leaver.group_instance_id or ""), "")

@@ -32,6 +32,10 @@ class GroupRules:
         self._rules = rules
         self._found: dict[str, Ruling] = {}
 
+    def exchange(self, group_rules: Sequence[GroupRule]) -> None:
+        self._group_rules = group_rules
+        self._found.clear()
+
     def of(self, group_id: str) -> Ruling:
         found = self._found.get(group_id)
         if found is None:

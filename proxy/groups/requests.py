@@ -27,6 +27,7 @@ from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.admission import why_not_translated
+from translation.heartbeat import JOIN_EPOCH
 from translation.joining import is_proper
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ class Requests:
             return self._native_request(line, request)
         return self._group_request(line, request)
 
+    def ruled_anew(self) -> None:
+        """Whom a rule refuses is said again."""
+        self._refused = Memory()
+
     def interrupted(self, line: Line) -> None:
         self.holds.interrupted(line)
 
@@ -94,13 +99,13 @@ class Requests:
     # ------------------------------------------------------------------------------------------------ on its way there
 
     def _native_request(self, line: Line, request: Request) -> None:
-        if self._host.rules.of(request.body.group_id).mode == "refuse":
+        if self._is_refused(request):
             return self._keep_out(line, request)
         return self._host.together.native_taken(line, request)
 
     def _group_request(self, line: Line, request: Request) -> None:
         group_id = request.body.group_id
-        if self._host.rules.of(group_id).mode == "refuse":
+        if self._is_refused(request):
             return self._keep_out(line, request)
         if request.key == classic.LEAVE_GROUP:
             self.untranslated.leave(request)
@@ -108,6 +113,21 @@ class Requests:
             return self.untranslated.take(line, request, reason)
         number = self._wait(line, request)
         return line.admit(group_id, lambda error: self._admitted(number, error))
+
+    def _is_refused(self, request: Request) -> bool:
+        """Who was here before the rule goes on until it joins anew: it commits what it has read, and leaves in order."""
+        if self._host.rules.of(request.body.group_id).mode != "refuse":
+            return False
+        passed_before = any(key in self.untranslated.passing for key in self._spoken_for(request))
+        return _joins(request) or not (self._is_translated(request) or passed_before)
+
+    def _is_translated(self, request: Request) -> bool:
+        """Whatever a rule says by now: as the native member that it is upstream, no client could speak for it to a broker."""
+        return any(key in self._host.members for key in self._spoken_for(request))
+
+    def _spoken_for(self, request: Request) -> list[Key]:
+        is_leave = request.key == classic.LEAVE_GROUP
+        return self.leaves.keys(request) if is_leave else [(request.body.group_id, request.body.member_id)]
 
     def _keep_out(self, line: Line, request: Request) -> None:
         """Said once a client: it tries again for ever."""
@@ -123,10 +143,9 @@ class Requests:
         key = (request.body.group_id, request.body.member_id)
         mode, rules = self._host.rules.of(key[0])
         is_join = request.key == classic.JOIN_GROUP
-        if mode == "dry-run" and is_join:
-            return dry_run(classic.join_requested(request), rules)
-        if mode in ("pass", "dry-run"):
-            return f"a rule says `{mode}`"
+        if mode in ("pass", "dry-run") and not self._is_translated(request):
+            is_told = mode == "dry-run" and is_join
+            return dry_run(classic.join_requested(request), rules) if is_told else f"a rule says `{mode}`"
         if is_join and key in self.untranslated.invited:
             return "a broker has given it its id"
         if is_join:
@@ -254,6 +273,12 @@ class Requests:
         line = self._waiting.pop(number).line
         self._host.observe(seen.RequestAnswered(number=number, at_ns=self.clock.now_ns, error_code=error_code))
         return line
+
+
+def _joins(request: Request) -> bool:
+    if request.key == classic.GROUP_HEARTBEAT:
+        return bool(request.body.member_epoch == JOIN_EPOCH)
+    return request.key == classic.JOIN_GROUP
 
 
 def _speaks_for_member(request: Request) -> bool:

@@ -62,6 +62,11 @@ class Untranslated:
         self._host = host
         self._requests = requests
 
+    @property
+    def groups(self) -> set[str]:
+        """Those with somebody who passes now."""
+        return self._present.groups
+
     def passes(self, key: Key) -> None:
         """This one needs no translation: what else it says passes too."""
         if key not in self._host.members:
@@ -148,6 +153,10 @@ class Present:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._lines: dict[Key, Line] = {}
+
+    @property
+    def groups(self) -> set[str]:
+        return {group_id for group_id, _ in self._lines}
 
     def on(self, line: Line, key: Key, reason: str) -> None:
         before = self._lines.get(key)

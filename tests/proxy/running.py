@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
@@ -53,7 +53,7 @@ class Running:
     def port_of(self, node: int) -> int:
         return self.base + 1 + node
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
@@ -62,7 +62,7 @@ class Running:
         if self.process.exit_code is None:
             self.process.end(signal.SIGKILL)
 
-    def ready(self) -> Running:
+    def ready(self) -> Self:
         self.wait_for(lambda: self.get("/readyz")[0] == 200, "the proxy is ready")
         return self
 

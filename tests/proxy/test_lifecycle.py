@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from struct import pack
@@ -139,13 +140,38 @@ def test_told_twice_to_stop_it_drains_no_longer_and_ends_in_order(silent: str, s
     assert said.rstrip().endswith("info stopped")
 
 
-def test_sighup_says_what_it_does_not_reload(silent: str) -> None:
-    with Running(silent) as proxy:
+def test_sighup_says_what_it_reloads_and_what_waits_for_a_restart(silent: str, tmp_path: Path) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text("")
+    with Running(silent, "--config", str(config)) as proxy:
+        for settings, says in (
+            ("", "info settings reloaded: the rules of groups are what they were"),
+            (
+                '[[groups]]\npattern = "sums"\nassignor = "range"\n'
+                '[limits]\nidle_timeout_ms = 7_000\n[log]\nlevel = "error"\n',
+                # A flag says the level, and wins.
+                "warning settings that wait for a restart settings=limits.idle_timeout_ms\n"
+                'info settings reloaded: the rules of groups before=none after="sums: translate by range"',
+            ),
+            ("limits = 3", f'error settings not reloaded: all stays as it was reason="limits = 3 ({config})'),
+            ("[", f'error settings not reloaded: all stays as it was reason="{config}'),
+            ("", 'info settings reloaded: the rules of groups before="sums: translate by range" after=none'),
+        ):
+            config.write_text(settings)
+            proxy.process.send(signal.SIGHUP)
+            for line in says.splitlines():
+                proxy.wait_for(partial(_says, proxy.log, line), f"it says {line}")
+        config.unlink()
         proxy.process.send(signal.SIGHUP)
-        said = "SIGHUP reloads certificates only: rules, limits and addresses are read at start"
-        proxy.wait_for(lambda: said in proxy.log.read_text(), "it says so")
+        proxy.wait_for(
+            lambda: proxy.log.read_text().count("not reloaded") == 3, "a file that is gone is one that is wrong"
+        )
         proxy.stop()
         assert proxy.process.exit_code == 0
+
+
+def _says(log: Path, line: str) -> bool:
+    return line in log.read_text()
 
 
 def test_the_log_begins_with_what_serves(silent: str, tmp_path: Path) -> None:

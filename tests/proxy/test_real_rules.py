@@ -38,12 +38,12 @@ class Ruled(Running):
         super().__init__(kafka.bootstrap, "--config", str(self.config))
         self._reloads = 0
 
-    def _say(self, mode: str) -> None:
-        self.config.write_text(f'[[groups]]\npattern = "*"\nmode = "{mode}"\n')
+    def _say(self, mode: str, *more: str) -> None:
+        self.config.write_text("\n".join(['[[groups]]\npattern = "*"', f'mode = "{mode}"', *more]))
 
-    def rule(self, mode: str) -> str:
+    def rule(self, mode: str, *more: str) -> str:
         """Returns what the log has to say since."""
-        self._say(mode)
+        self._say(mode, *more)
         before = len(self.log.read_text())
         self.process.send(signal.SIGHUP)
         self.wait_for(lambda: "settings" in self.log.read_text()[before:], "it has reloaded")
@@ -134,6 +134,23 @@ def test_a_static_member_that_restarts_under_a_new_rule_leaves_no_ghost(kafka: C
             until(partial(_are, kafka, topic), "its successor takes its place, and the group is a classic one again")
             proxy.wait_for(lambda: _here(proxy, topic) == {after.member_id}, "the one before it is forgotten")
             assert after.sync().error_code == after.beat() == 0
+
+
+def test_another_assignor_is_asked_for_from_the_next_join_on(kafka: Cluster, tmp_path: Path) -> None:
+    topic = f"assigned-{uuid.uuid4()}"
+    kafka.create_topic(topic, 1)
+    with (
+        Ruled(kafka, tmp_path, "translate") as proxy,
+        closing(ByHand(("127.0.0.1", proxy.ready().port_of(kafka.coordinator(topic))), topic, topic)) as member,
+    ):
+        member.joins()
+        assert describe(kafka, topic).assignor_name == "uniform"
+        said = proxy.rule("translate", 'assignor = "range"')
+        assert f'group ruled otherwise group={topic} before=translate after="translate by range"' in said
+        assert member.beat() == 0
+        assert describe(kafka, topic).assignor_name == "uniform"
+        member.joins()
+        until(lambda: describe(kafka, topic).assignor_name == "range", "it votes for range")
 
 
 def test_rules_that_are_wrong_change_nothing(kafka: Cluster, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from translation.actions import SendGroupHeartbeat
+from translation.actions import LearnAllowedTopics, SendGroupHeartbeat
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeat
 from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Member, Partitions
 from translation.states import Standing
@@ -23,10 +23,14 @@ def send_when_due(turn: Turn) -> None:
     elif (later := _not_before(member, member.heartbeat_at)) > turn.now:
         turn.becomes(heartbeat_at=later)
     else:
-        is_to_say_all = _is_to_say_all(member, turn.now)
+        is_time = turn.now // SAY_ALL_MS > member.beaten_at // SAY_ALL_MS
+        is_to_say_all = _is_to_say_all(member, is_time)
         heartbeat = next_heartbeat(member, is_to_say_all and turn.is_here)
         turn.becomes(in_flight=heartbeat, heartbeat_at=None, beaten_at=turn.now, lost=member.lost or is_to_say_all)
         turn.order(SendGroupHeartbeat(heartbeat))
+        if is_time and member.contract.denied:
+            # Learnt from Metadata: to be refused once more would cost the member its turn.
+            turn.order(LearnAllowedTopics(member.contract.topics))
 
 
 def _is_forsaken(member: Member) -> bool:
@@ -63,14 +67,13 @@ def next_heartbeat(member: Member, says_all: bool) -> GroupHeartbeat:
     return _heartbeat(member, member.member_id, member.epoch, _unheard_vote(member))
 
 
-def _is_to_say_all(member: Member, now: int) -> bool:
+def _is_to_say_all(member: Member, is_time: bool) -> bool:
     """To acknowledge; after a lost answer; and once in a while, for an assignment is told once, to whoever asks. If another
     proxy still asks for this member, or did until a moment ago, we would never hear of it.
 
     Said while the client is here (`Turn.is_here`), and not before: all that is left out of what it holds is free, and a
     client that went to another proxy may have been told of it there.
     """
-    is_time = now // SAY_ALL_MS > member.beaten_at // SAY_ALL_MS
     return member.standing is Standing.ACKNOWLEDGING or ((member.lost or is_time) and not member.is_stranger)
 
 
@@ -109,7 +112,7 @@ def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:
         instance_id=member.instance_id,
         rack_id=contract.rack_id,
         rebalance_timeout_ms=contract.rebalance_timeout_ms,
-        subscribed_topic_names=contract.topics,
+        subscribed_topic_names=contract.subscription,
         subscribed_topic_regex="" if epoch == JOIN_EPOCH else None,
         server_assignor=contract.assignor,
         owned=tuple(sorted(owned)),

@@ -31,11 +31,12 @@ def topics_learned(turn: Turn, event: TopicsLearned) -> None:
 
 
 def topics_allowed(turn: Turn, event: TopicsAllowed) -> None:
-    """JoinGroup never needed DESCRIBE on a topic, ConsumerGroupHeartbeat does: ask for those we may have."""
+    """JoinGroup never needed DESCRIBE on a topic, ConsumerGroupHeartbeat does: subscribe to those we may have. The others are
+    looked at again once in a while (heartbeats.py): access is granted while clients run."""
     contract = turn.member.contract
-    allowed = tuple(topic for topic in contract.topics if topic in event.names)
-    if allowed != contract.topics:
-        turn.becomes(contract=msgspec.structs.replace(contract, topics=allowed))
+    denied = tuple(topic for topic in contract.topics if topic not in event.names)
+    if denied != contract.denied:
+        turn.becomes(contract=msgspec.structs.replace(contract, denied=denied), lost=True)
         hurry(turn)
 
 

@@ -71,9 +71,15 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     protocol_name: str = ""
     subscription_version: int = 0
     topics: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()  # those of them that its principal may not describe
     rack_id: str | None = None
     offers: tuple[str, ...] = ()  # server assignors that its protocols mean, the dearest first
     assignor: str | None = None  # the one of them that it votes for
+
+    @property
+    def subscription(self) -> tuple[str, ...]:
+        """As the coordinator is told of it."""
+        return tuple(topic for topic in self.topics if topic not in self.denied)
 
 
 class Unseat(msgspec.Struct, frozen=True):
@@ -108,7 +114,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interval_ms: int | None = None
     in_flight: GroupHeartbeat | None = None
     voted: str | None = None  # the assignor that the coordinator has heard
-    lost: bool = False  # an answer is missing: the next heartbeat must say all (the lost-response rule)
+    lost: bool = (
+        False  # an answer is missing, or more is to be said: the next heartbeat says all (the lost-response rule)
+    )
     cut: bool = False  # the coordinator is out of reach or not one: clients are told to look for it
     unseat: Unseat | None = None
     settled: bool = False  # a description said that this assignment is whole

@@ -6,12 +6,15 @@ What comes back is fed to the member. Nothing is tried again here: if no answer 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
 from proxy.groups import classic, native
 from proxy.groups.line import Key
+from proxy.groups.untranslated import Memory
 from translation import actions as do
+from translation import errors as e
 from translation import events as ev
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer
 from translation.member import Member
@@ -27,6 +30,8 @@ class Orders:
         self._heartbeats = 0
         # Of topics, by id.
         self._names: dict[str, str | None] = {}
+        # Groups with what was said of them: members ask again and again.
+        self._warned = Memory()
 
     def perform(self, key: Key, order: do.AnyAction, request: int | None) -> None:
         """`request`: the client's, by number, that made the member give this order."""
@@ -54,7 +59,7 @@ class Orders:
             case do.LearnTopics():
                 self._learn_topics(key, order)
             case do.LearnAllowedTopics():
-                self._ask(key, native.ask_allowed(order.names), lambda it: ev.TopicsAllowed(names=native.allowed(it)))
+                self._ask(key, native.ask_allowed(order.names), partial(self._allowed, key, order.names))
             case do.Remember():
                 self._host.journal.remember(order.entry)
             case do.Forget():
@@ -69,6 +74,8 @@ class Orders:
 
         def heard(answer: Any) -> None:
             told: GroupHeartbeatAnswer | None = None if answer is None else native.heartbeat_answer(answer)
+            if told is not None and told.error_code == e.UNSUPPORTED_ASSIGNOR:
+                self._warn_of_assignor(key, order.heartbeat.server_assignor or "")
             self._host.observe(seen.HeartbeatAnswered(serial=serial, at_ns=self._host.clock.now_ns, answer=told))
             self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
 
@@ -114,3 +121,27 @@ class Orders:
         line = self._host.lines.get(key)
         if line is not None:
             line.ask(ask, lambda answer: self._host.feed(key, event(answer)) if answer is not None else None)
+
+    def _allowed(self, key: Key, asked: tuple[str, ...], answer: Any) -> ev.TopicsAllowed:
+        names = native.allowed(answer)
+        if denied := ",".join(sorted(set(asked) - set(names))):
+            remedy = "grant DESCRIBE on them; it is looked at once in a while"
+            self._warn(key, "topics left out: their client may not describe them", topics=denied, remedy=remedy)
+        return ev.TopicsAllowed(names=names)
+
+    # ---------------------------------------------------------------------------------------- what an operator can mend
+
+    def _warn_of_assignor(self, key: Key, assignor: str) -> None:
+        remedy = (
+            "its default is asked for instead; `assignor` of a rule takes what brokers have in group.consumer.assignors"
+        )
+        self._warn(key, "the coordinator does not know the assignor", assignor=assignor, remedy=remedy)
+
+    def _warn(self, key: Key, event: str, **facts: str) -> None:
+        """Once for a client of a group, not for each of its members' attempts."""
+        member = self._host.members.get(key)
+        client_id = member.client_id if member is not None else ""
+        told = (key[0], " ".join((client_id, event, *facts.values())))
+        if told not in self._warned:
+            self._warned.add(told)
+            self._host.log.warning(event, group=key[0], client=client_id, **facts)

@@ -193,6 +193,18 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
+        "if is_time and member.contract.denied:",
+        "if False:",
+        "topics that were left out are looked at again",
+    ),
+    Mutant(
+        "learning.py",
+        "denied=denied), lost=True)",
+        "denied=denied))",
+        "what may be described since is said to the coordinator",
+    ),
+    Mutant(
+        "heartbeats.py",
         "if member.parked is not None or now < member.moving_until:",
         "if member.parked is not None:",
         "a group that moves is looked at often",

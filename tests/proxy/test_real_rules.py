@@ -152,6 +152,12 @@ def test_another_assignor_is_asked_for_from_the_next_join_on(kafka: Cluster, tmp
         member.joins()
         until(lambda: describe(kafka, topic).assignor_name == "range", "it votes for range")
 
+        proxy.rule("translate", 'assignor = "fair"')
+        member.joins()
+        until(lambda: describe(kafka, topic).assignor_name == "uniform", "it takes the default instead")
+        warned = f"the coordinator does not know the assignor group={topic} client=by-hand assignor=fair remedy="
+        assert proxy.log.read_text().count(warned) == 1
+
 
 def test_rules_that_are_wrong_change_nothing(kafka: Cluster, tmp_path: Path) -> None:
     topic = f"kept-{uuid.uuid4()}"

@@ -379,6 +379,19 @@ def test_topics_that_may_not_be_described_are_left_out() -> None:
     assert play >> TopicsAllowed(names=("apples",)) << beat(0, owned=())
 
 
+def test_topics_that_were_left_out_are_looked_at_again_and_said_as_soon_as_they_are_allowed() -> None:
+    member = stable(topics=["apples", "bananas"], assignor="sticky")
+    contract = msgspec.structs.replace(member.contract, denied=("bananas",))
+    member = msgspec.structs.replace(member, contract=contract, heard_at=44_000, beaten_at=44_000, heartbeat_at=45_000)
+    play = Playbook(member, 44_000) >> wait(1_000) << beat(2) << LearnAllowedTopics(("apples", "bananas"))
+    play >> granted(2) >> TopicsAllowed(names=("apples",))
+    play >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1])
+    play >> granted(2, [0, 1]) >> wait(10) >> TopicsAllowed(names=("apples", "bananas")) << beat(2)
+    play >> granted(2) >> beats() << AnswerHeartbeat(3)
+    assert play << beat(2, owned=[0, 1], subscribed_topic_names=("apples", "bananas"))
+    assert play >> granted(2, [0, 1]) >> wait(4_999)
+
+
 def test_topics_that_are_all_allowed_and_yet_refused_are_asked_for_again_later() -> None:
     play = Playbook(joining())
     play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples",))

@@ -16,12 +16,15 @@ from proxy.causes import Cause
 from proxy.conversation import Conversation, Desk, Wire
 from proxy.counts import Counts
 from proxy.logs import Log
+from proxy.parting import Partings
 from proxy.settings import Limits
 
 SWEEP_SECONDS = 1.0
 DRAIN_SWEEP_SECONDS = 0.05
 
 # These say something is wrong, here or with a peer; the others are how connections ordinarily end.
+# How a client goes.
+GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 ORDINARY = frozenset(
     {Cause.RELEASED, Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST}
 )
@@ -69,12 +72,19 @@ class Watch:
 
 class Connections:
     def __init__(
-        self, limits: Limits, wire: Wire, counts: Counts, log: Log, open_desk: Callable[[Connection], Desk]
+        self,
+        limits: Limits,
+        wire: Wire,
+        counts: Counts,
+        log: Log,
+        open_desk: Callable[[Connection], Desk],
+        partings: Partings,
     ) -> None:
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts
         self.log = log
+        self.partings = partings
         self._wire = wire
         self._open: set[Connection] = set()
         # Clients within their TLS handshake, or while a name is resolved: not connections yet, but they cost as much.
@@ -90,7 +100,7 @@ class Connections:
 
     @property
     def full(self) -> bool:
-        return len(self._open) + self.arriving >= self.limits.max_connections
+        return len(self._open) + self.arriving + len(self.partings) >= self.limits.max_connections
 
     def opened(self, connection: Connection) -> None:
         self._open.add(connection)
@@ -116,6 +126,7 @@ class Connections:
         while True:
             await trio.sleep(SWEEP_SECONDS)
             now = trio.current_time()
+            self.partings.sweep(now)
             for connection in list(self._open):
                 cause = self._overdue(connection, now) or _mistaken(connection, whereabouts)
                 if cause is not None:
@@ -148,12 +159,14 @@ class Connections:
         self.draining = True
         self._patience.deadline = trio.current_time() + self.limits.drain_timeout_ms / 1000
         with self._patience:
-            while self._open:
+            while self._open or self.partings:
                 for connection in list(self._open):
                     connection.drain()
+                self.partings.sweep(trio.current_time())
                 await trio.sleep(DRAIN_SWEEP_SECONDS)
         for connection in list(self._open):
             connection.close(Cause.DRAINED, "still busy at the end of the drain")
+        self.partings.end()
 
     def hurry(self) -> None:
         """Drain no longer."""

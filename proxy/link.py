@@ -24,15 +24,12 @@ import trio
 from proxy.addresses import Address
 from proxy.answers import Answers, Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.connections import Connections, Watch
+from proxy.connections import GONE, Connections, Watch
 from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
 from proxy.names import Target
-
-# How a client goes.
-GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 
 
 class Link:
@@ -290,11 +287,21 @@ class Link:
             return
         self._closed = True
         self._dial.abandon()
-        for leg in (self._client, self._broker):
-            if leg is not None and not (self._lingering and leg is self._client):
-                self._epoll_set.forget(leg.sock)
-                leg.abandon()
+        if self._broker is not None:
+            self._epoll_set.forget(self._broker.sock)
+            self._broker.abandon()
+        if not self._lingering:
+            self._part(cause)
         self._connections.closed(self, cause, detail)
+
+    def _part(self, cause: Cause) -> None:
+        client = self._client
+        client.abandon()
+        if cause in GONE or client.ended:
+            self._epoll_set.forget(client.sock)
+        else:
+            self._epoll_set.change(client.sock, client.watched, 0)
+            self._connections.partings.take(client.sock, trio.current_time())
 
     def drain(self) -> None:
         self._draining = True

@@ -26,6 +26,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -52,6 +53,7 @@ from proxy.membership_log import membership_log
 from proxy.metrics import Metrics
 from proxy.names import Names, Target
 from proxy.pages import picture_pages
+from proxy.parting import Partings
 from proxy.picture import Picture
 from proxy.reloading import reload_rules
 from proxy.scout import NO_ANSWER, Scout
@@ -94,7 +96,9 @@ class Proxy:
             self.exporting = Exporting(settings.traces, instance, version("kip848-proxy"), log)
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
-        self.connections = Connections(settings.limits, self.wire, self.counts, log, self.host.requests.open_line)
+        self.connections = Connections(
+            settings.limits, self.wire, self.counts, log, self.host.requests.open_line, Partings(epoll_set)
+        )
         self.names = Names()
         self.scout = Scout(self.directory, self.wire, self._dial_stream, log)
         self.client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
@@ -232,7 +236,13 @@ class Proxy:
             return
         finally:
             self.connections.arriving -= 1
-        await TlsLink(self.connections, stream, client, node).run(lambda: self._dial_node(node))
+        link = TlsLink(self.connections, stream, client, node, partial(self._part, sock))
+        await link.run(lambda: self._dial_node(node))
+
+    def _part(self, sock: socket.socket) -> None:
+        """trio closes the descriptor that it has."""
+        with contextlib.suppress(OSError):
+            self.connections.partings.take(sock.dup(), trio.current_time())
 
     async def _greet(self, stream: trio.abc.Stream, node: int | None) -> tuple[trio.abc.Stream, int | None]:
         """The handshake, where clients have TLS; with SNI it says which node is meant."""

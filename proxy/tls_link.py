@@ -17,17 +17,22 @@ import trio
 
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
-from proxy.connections import Connections, Watch
+from proxy.connections import GONE, Connections, Watch
 from proxy.tls_stream import RECEIVE_BYTES
-
-# How a client goes.
-GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 
 Dial = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
 
 
 class TlsLink:
-    def __init__(self, connections: Connections, stream: trio.abc.Stream, client: str, node: int | None) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        stream: trio.abc.Stream,
+        client: str,
+        node: int | None,
+        part: Callable[[], None],
+    ) -> None:
+        """`part`: what is on its way to the client should still arrive there (parting.py)."""
         self.client = client
         self.node = node
         self.dialled: Address | None = None
@@ -37,6 +42,7 @@ class TlsLink:
         self._connections = connections
         self._counts = connections.counts
         self._client = stream
+        self._part = part
         self._broker: trio.abc.Stream | None = None
         self._scope = trio.CancelScope()
         self._end: tuple[Cause, str] | None = None
@@ -68,10 +74,13 @@ class TlsLink:
         except Disconnect as end:
             self.close(end.cause, end.detail)
         finally:
+            why = self._end or (Cause.OUR_MISTAKE, "ended without a cause")
+            if not (why[0] in GONE or self._client_ended or self._lingering):
+                self._part()
             for stream in (self._client, self._broker):
                 if stream is not None:
                     await trio.aclose_forcefully(stream)
-            self._connections.closed(self, *(self._end or (Cause.OUR_MISTAKE, "ended without a cause")))
+            self._connections.closed(self, *why)
 
     def close(self, cause: Cause, detail: str = "") -> None:
         if cause in GONE and self._linger():

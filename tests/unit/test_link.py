@@ -21,6 +21,7 @@ from proxy.epoll_set import LONGEST_TRAIN, EpollSet
 from proxy.leg import BUFFER_BYTES, LEAST_TO_SPLICE
 from proxy.link import Link
 from proxy.logs import Log
+from proxy.parting import Partings
 from proxy.settings import Limits
 from tests.unit.test_conversation import HERE, OPAQUE, ShoutingWire, answer, request
 from tests.unit.test_desk import Desk
@@ -38,7 +39,9 @@ class Ends:
 
     def __init__(self, epoll_set: EpollSet) -> None:
         self.counts = Counts()
-        self.connections = Connections(Limits(), ShoutingWire(), self.counts, Log("error"), lambda _link: Desk())
+        self.connections = Connections(
+            Limits(), ShoutingWire(), self.counts, Log("error"), lambda _link: Desk(), Partings(epoll_set)
+        )
         self.door = listening()
         with listening() as entrance:
             self.client = socket.create_connection(entrance.getsockname(), PATIENCE_SECONDS)

@@ -8,7 +8,9 @@ import trio.testing
 from proxy.addresses import Address
 from proxy.connections import Connections
 from proxy.counts import Counts
+from proxy.epoll_set import EpollSet
 from proxy.logs import Log
+from proxy.parting import Partings
 from proxy.settings import Limits
 from proxy.tls_link import TlsLink
 from tests.unit.test_conversation import OPAQUE, answer, request
@@ -18,10 +20,12 @@ from tests.unit.test_desk import TAKEN, Desk, TakingWire
 class Ends:
     def __init__(self, desk: Desk) -> None:
         self.counts = Counts()
-        connections = Connections(Limits(), TakingWire(), self.counts, Log("error"), lambda _link: desk)
+        connections = Connections(
+            Limits(), TakingWire(), self.counts, Log("error"), lambda _link: desk, Partings(EpollSet())
+        )
         near, self.client = trio.testing.memory_stream_pair()
         self._theirs, self.broker = trio.testing.memory_stream_pair()
-        self.link = TlsLink(connections, near, "a client", 1)
+        self.link = TlsLink(connections, near, "a client", 1, lambda: None)
 
     async def run(self) -> None:
         await self.link.run(self._dial)

@@ -91,7 +91,9 @@ async def _converse(
                 async with feeds:
                     await _feed(stream, connection, page, patience)
                 return
-            if isinstance(page, Feed):
+            if isinstance(page, Feed) and request.method == b"HEAD":
+                page = Page(200, page.content_type, b"")
+            elif isinstance(page, Feed):
                 page = json_page({"error": f"{MAX_FEEDS} readers are here already; /groups says the same once"}, 503)
             await _answer(stream, connection, page, with_body=request.method != b"HEAD")
             if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:

@@ -6,6 +6,7 @@ A connection is a client's socket, a broker's socket and the conversation betwee
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import Protocol
 
@@ -110,9 +111,11 @@ class Connections:
     def closed(self, connection: Connection, cause: Cause, detail: str) -> None:
         self._open.discard(connection)
         self.counts.connections_open = len(self._open)
-        if connection.conversation.desk is not None:
-            connection.conversation.desk.closed()
-            connection.conversation.abandon()
+        try:
+            _tell_desk(connection.conversation)
+        except Exception:
+            # Nobody above knows which connection it was, and it has ended already.
+            self.log.error("our mistake", client=connection.client, trace=traceback.format_exc())
         self.refused(connection.client, cause, detail, connection.node)
 
     def refused(self, client: str, cause: Cause, detail: str = "", node: int | None = None) -> None:
@@ -156,7 +159,6 @@ class Connections:
 
     async def drain(self) -> None:
         """Take no new requests, let what was asked be answered, then close; after the drain time-out, close anyhow."""
-        self.draining = True
         self._patience.deadline = trio.current_time() + self.limits.drain_timeout_ms / 1000
         with self._patience:
             while self._open or self.partings:
@@ -171,6 +173,12 @@ class Connections:
     def hurry(self) -> None:
         """Drain no longer."""
         self._patience.cancel()
+
+
+def _tell_desk(conversation: Conversation) -> None:
+    if conversation.desk is not None:
+        conversation.desk.closed()
+        conversation.abandon()
 
 
 def _mistaken(connection: Connection, whereabouts: Callable[[int], Address | None]) -> Cause | None:

@@ -15,6 +15,8 @@ BACKLOG = 1024
 ACCEPTS_PER_BATCH = 64
 # Out of descriptors or memory: accepting again at once would only spin.
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+# How the kernel writes the address of a newcomer by IPv4 at `[::]`.
+IPV4_IN_IPV6 = "::ffff:"
 
 # What is done with a newcomer: its socket, how it is called in logs, and whose door it came to (None: bootstrap).
 Welcome = Callable[[socket.socket, str, int | None], None]
@@ -66,7 +68,7 @@ class Door:
                     self.rest()
                 # Anything else is the newcomer's: it hung up before it was let in.
                 return
-            self._welcome(sock, str(Address(peer[0], peer[1])), self.node)
+            self._welcome(sock, str(Address(peer[0].removeprefix(IPV4_IN_IPV6), peer[1])), self.node)
 
 
 def _listen(address: Address, node: int | None) -> socket.socket:
@@ -76,7 +78,9 @@ def _listen(address: Address, node: int | None) -> socket.socket:
         raise CannotListen(f"cannot listen on {address} for {whose}: {remedy}")
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        listening = socket.create_server(tuple(address), family=family, backlog=BACKLOG)
+        # `[::]` is every address, as elsewhere.
+        is_dual = address.host == "::" and socket.has_dualstack_ipv6()
+        listening = socket.create_server(tuple(address), family=family, backlog=BACKLOG, dualstack_ipv6=is_dual)
     except OSError as failure:
         raise CannotListen(
             f"cannot listen on {address} for {whose}: {hindrance(failure, 'listen', 'ports')}"

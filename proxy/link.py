@@ -307,7 +307,8 @@ class Link:
         self._draining = True
         # Again and again: a request that had begun may be whole by now.
         self._arm()
-        if self._lingering or (self.conversation.quiet and not self._client.stuck):
+        is_unsent = self._client.stuck or (self._broker is not None and self._broker.stuck)
+        if self._lingering or (self.conversation.quiet and not is_unsent):
             self.close(Cause.DRAINED)
 
     # --------------------------------------------------------------------------------------------------- lingering
@@ -332,6 +333,8 @@ class Link:
         self._arm()
         self.conversation.client_left()
         desk.left()
+        # It may have gone in the middle of something, and what was asked here meanwhile waits.
+        self.flush()
         return True
 
     def release(self) -> None:

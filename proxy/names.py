@@ -32,15 +32,16 @@ class Names:
         return [literal]
 
     async def resolve(self, address: Address) -> list[Target]:
-        """Raises OSError when the name is not known, unless it was a while ago: an old answer beats none."""
+        """Raises OSError when the name is not known, unless it was a while ago: an old answer beats none. What brokers are
+        called comes from the cluster, and may be no name at all."""
         remembered = self.remembered(address)
         if remembered is not None:
             return remembered
         try:
             found = await trio.socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-        except OSError:
+        except (OSError, UnicodeError) as failure:
             if address not in self._known:
-                raise
+                raise OSError(f"{address.host}: {failure}") from failure
             targets = self._known[address][1]
         else:
             targets = [(int(family), target) for family, _, _, _, target in found]

@@ -16,9 +16,10 @@ from socket import SHUT_WR, socket
 from termios import TIOCOUTQ
 
 from proxy.epoll_set import READABLE, EpollSet
-from proxy.leg import BUFFER
 
 PATIENCE_SECONDS = 30.0
+# Nobody reads it. Not what links read into: one may end because of what another has just read.
+DISCARDED = bytearray(64 * 1024)
 
 
 class Partings:
@@ -60,7 +61,7 @@ class Partings:
     def _discard(sock: socket) -> bool:
         """What has arrived. False when there will be no more."""
         try:
-            return sock.recv_into(BUFFER) > 0
+            return sock.recv_into(DISCARDED) > 0
         except BlockingIOError:
             return True
         except OSError:

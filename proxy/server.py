@@ -131,7 +131,8 @@ class Proxy:
         return Address(parse_address(self.settings.listen).host, self.directory.port_of(node))
 
     def _node_appeared(self, node: int) -> None:
-        if self.settings.sni is not None or any(door.node == node for door in self.doors):
+        is_open = self.settings.sni is not None or any(door.node == node for door in self.doors)
+        if is_open or self.connections.draining:
             return
         try:
             self._open_door(self._bind_address(node), node)
@@ -356,6 +357,7 @@ async def _run(
     told_to_stop = trio.Event()
     tasks.start_soon(_heed_signals, proxy, told_to_stop, read_again)
     await told_to_stop.wait()
+    proxy.connections.draining = True
     for door in proxy.doors:
         door.close()
     proxy.host.stop(proxy.settings.translation.leave_on_exit)

@@ -73,6 +73,8 @@ class TlsLink:
                     pumps.start_soon(self._pump, self._ours)
         except Disconnect as end:
             self.close(end.cause, end.detail)
+        except Exception:
+            self.close(Cause.OUR_MISTAKE, traceback.format_exc())
         finally:
             why = self._end or (Cause.OUR_MISTAKE, "ended without a cause")
             if not (why[0] in GONE or self._client_ended or self._lingering):
@@ -114,7 +116,8 @@ class TlsLink:
         self._draining = True
         if self._receiving is not None and not self.conversation.request_under_way:
             self._receiving.cancel()
-        if self._lingering or (self.conversation.quiet and not self._client_writing.locked()):
+        is_unsent = self._client_writing.locked() or self._broker_writing.locked()
+        if self._lingering or (self.conversation.quiet and not is_unsent):
             self.close(Cause.DRAINED)
 
     def stalled_by_client(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -115,6 +116,17 @@ def test_the_proxy_joins_clients_on_ipv4_to_brokers_on_ipv6(kafka_ipv6: Cluster)
     kafka_ipv6.create_topic("ipv4-to-ipv6")
     with Running(kafka_ipv6.bootstrap) as proxy:
         assert produced(proxy.ready().bootstrap, "ipv4-to-ipv6") is None
+
+
+def test_brackets_with_two_colons_are_every_address() -> None:
+    with Running(f"127.0.0.1:{free_ports(1)[0]}", "--advertise", "localhost", host="[::]") as proxy:
+        for host in ("127.0.0.1", "::1"):
+            with socket.create_connection((host, proxy.base), 30) as client:
+                # No broker answers.
+                assert client.recv(1) == b""
+                address = f"[{host}]" if ":" in host else host
+                said = f"disconnected cause=broker_unreachable client={address}:{client.getsockname()[1]} "
+            proxy.wait_for(lambda said=said: said in proxy.log.read_text(), f"it says {said}")
 
 
 # ------------------------------------------------------------------------------------------------------------- seeds

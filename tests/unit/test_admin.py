@@ -7,14 +7,20 @@ import io
 import json
 import socket
 import struct
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import trio
 import trio.lowlevel
 
-from proxy.admin import health_pages, serve_admin
+from proxy.admin import Feed, health_pages, serve_admin
 from proxy.logs import Log
+
+
+async def never() -> AsyncIterator[bytes]:
+    await trio.sleep_forever()
+    yield b""
 
 
 class Admin:
@@ -44,7 +50,7 @@ async def admin(nursery: trio.Nursery) -> Admin:
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     running = Admin(listeners[0].socket.getsockname()[1])
     pages = health_pages(lambda: running.missing, lambda: b"metric 1\n")
-    broken: dict[str, Any] = {**pages, "/broken": lambda: 1 / 0}
+    broken: dict[str, Any] = {**pages, "/broken": lambda: 1 / 0, "/feed": lambda: Feed("text/plain", never)}
     nursery.start_soon(serve_admin, listeners, broken, Log(out=io.StringIO()))
     return running
 
@@ -68,11 +74,12 @@ async def test_metrics_are_text(admin: Admin) -> None:
 async def test_an_unknown_path_is_answered_with_those_there_are(admin: Admin) -> None:
     status, body = await admin.get("/")
     assert status == 404
-    assert json.loads(body)["pages"] == ["/broken", "/livez", "/metrics", "/readyz"]
+    assert json.loads(body)["pages"] == ["/broken", "/feed", "/livez", "/metrics", "/readyz"]
 
 
 async def test_head_has_the_length_but_no_body(admin: Admin) -> None:
     assert await admin.get("/livez", "HEAD") == (200, b"")
+    assert await admin.get("/feed", "HEAD") == (200, b"")
 
 
 async def test_other_methods_are_refused(admin: Admin) -> None:

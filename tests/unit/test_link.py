@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 
 import pytest
 import trio
 
 from proxy.addresses import Address
+from proxy.answers import Bytes
 from proxy.causes import Cause
 from proxy.connections import Connections
 from proxy.counts import Counts
@@ -23,7 +24,7 @@ from proxy.link import Link
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
-from tests.unit.test_conversation import HERE, OPAQUE, ShoutingWire, answer, request
+from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, ShoutingWire, answer, request
 from tests.unit.test_desk import Desk
 
 PATIENCE_SECONDS = 30
@@ -210,3 +211,72 @@ class Needed(Desk):
 
     def needed(self) -> bool:
         return True
+
+
+async def test_a_drain_waits_until_the_broker_has_what_it_need_not_answer(epoll_set: EpollSet, ends: Ends) -> None:
+    """Produce without acks: nothing is owed to the client, and all of it was read from it."""
+    records, sent = request(PRODUCE, 0, bytes(32 * 1024)), 0
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await takes(ends, broker)
+            while ends.link.stalled_by_client():
+                ends.client.sendall(records)
+                sent += len(records)
+                await is_so(partial(has_read, ends, sent))
+            ends.link.drain()
+            assert ends.counts.connections_open == 1
+            await trio.to_thread.run_sync(received, broker, records * (sent // len(records)))
+            await is_so(partial(has_drained, ends))
+        tasks.cancel_scope.cancel()
+
+
+async def test_what_was_asked_here_while_its_client_went_is_sent(epoll_set: EpollSet, ends: Ends) -> None:
+    talk = ends.link.conversation
+    talk.desk, talk.authenticated = Needed(), True
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await takes(ends, broker)
+            talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
+            ends.link.close(Cause.CLIENT_LOST)
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_desk_that_fails_at_the_end_of_a_connection_ends_nothing_else(epoll_set: EpollSet, ends: Ends) -> None:
+    def fails(_: Bytes | None) -> Bytes | None:
+        raise ValueError
+
+    talk = ends.link.conversation
+    talk.desk, talk.authenticated = Desk(), True
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await takes(ends, broker)
+            talk.ask(request(OPAQUE, 77)[4:], fails)
+            ends.link.close(Cause.IDLE)
+            assert ends.counts.disconnects["idle"] == 1
+        tasks.cancel_scope.cancel()
+
+
+async def takes(ends: Ends, broker: socket.socket) -> None:
+    """It is connected, and moves bytes."""
+    ends.client.sendall(request(PRODUCE, 0, b"\0"))
+    await trio.to_thread.run_sync(received, broker, request(PRODUCE, 0, b"\0"))
+    ends.counts.bytes_from_clients = 0
+
+
+def has_read(ends: Ends, sent: int) -> bool:
+    return ends.counts.bytes_from_clients == sent
+
+
+def has_drained(ends: Ends) -> bool:
+    ends.link.drain()
+    return ends.counts.connections_open == 0
+
+
+async def is_so(probe: Callable[[], bool]) -> None:
+    with trio.fail_after(PATIENCE_SECONDS):
+        while not probe():  # noqa: ASYNC110 (nobody tells)
+            await trio.sleep(0.001)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 import trio.testing
 
@@ -10,6 +11,7 @@ from proxy.connections import Connections
 from proxy.counts import Counts
 from proxy.epoll_set import EpollSet
 from proxy.logs import Log
+from proxy.names import Names
 from proxy.parting import Partings
 from proxy.settings import Limits
 from proxy.tls_link import TlsLink
@@ -66,3 +68,16 @@ class Needed(Desk):
 
     def needed(self) -> bool:
         return True
+
+
+async def test_a_name_that_nobody_can_look_up_ends_one_connection(nursery: trio.Nursery) -> None:
+    """Names of brokers come from the cluster. Whatever else may be wrong with one is our mistake, and ends as little."""
+    with pytest.raises(OSError, match="label"):
+        await Names().resolve(Address("a" * 64 + ".example", 9092))
+
+    async def dial() -> tuple[Address, trio.abc.Stream]:
+        raise UnicodeError
+
+    ends = Ends(Desk())
+    await ends.link.run(dial)
+    assert ends.counts.disconnects["our_mistake"] == 1

@@ -67,7 +67,7 @@ def _command(words: Sequence[str]) -> int:
         case "check":
             return _check(options)
         case "status":
-            return status(options.admin, options.config, once=options.once, as_json=options.json)
+            return _status(options)
         case "report":
             return _report(options)
         case "completions":
@@ -154,7 +154,10 @@ def _add_watching(
     watch.add_argument(
         "--config", metavar="FILE.toml", type=Path, help="the settings of the proxy, with its admin port"
     )
-    shown = commands.add_parser("status", parents=[watch], help="the members of a running proxy, live")
+    shown = commands.add_parser(
+        "status", parents=[watch], help="the members of a running proxy, live; or its connections"
+    )
+    shown.add_argument("--connections", action="store_true", help="who is connected, with what, and in which groups")
     shown.add_argument("--once", action="store_true", help="print once and stop, on a terminal too")
     reported = commands.add_parser(
         "report",
@@ -199,6 +202,11 @@ def _check(options: argparse.Namespace) -> int:
     from proxy.checking import check
 
     return check(_flags(options), options.config, as_json=options.json)
+
+
+def _status(options: argparse.Namespace) -> int:
+    how = {"connections": options.connections, "once": options.once, "as_json": options.json}
+    return status(options.admin, options.config, **how)
 
 
 def _report(options: argparse.Namespace) -> int:

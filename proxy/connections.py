@@ -7,7 +7,7 @@ A connection is a client's socket, a broker's socket and the conversation betwee
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import trio
@@ -95,6 +95,9 @@ class Connections:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(self._open)
 
     def converse(self, connection: Connection) -> Conversation:
         return Conversation(self._wire, self.counts, self.limits, lambda: self._open_desk(connection))

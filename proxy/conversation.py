@@ -68,6 +68,16 @@ REWRITTEN = (Treatment.PRODUCE_REWRITTEN, Treatment.REWRITTEN, Treatment.INTRODU
 class Desk(Protocol):
     """Where the requests of groups are taken that come on one connection."""
 
+    # Nobody is at the client's end any more; what speaks to the broker may still be there.
+    client_left: bool
+
+    @property
+    def client_id(self) -> str: ...
+
+    @property
+    def groups(self) -> set[str]:
+        """Those with members that speak here."""
+
     def taken(self, api: int, frame: bytes) -> None: ...
 
     def interrupted(self) -> None:

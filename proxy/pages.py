@@ -1,24 +1,31 @@
-"""The status page and its data: / (the page), /groups, /groups/{id}, and /events, which tells what changes as it does.
+"""The status page and its data: / (the page), /groups, /groups/{id}, /connections, and /events, which tells what changes.
 
 Read-only, and nothing in it is secret: names and addresses of clients, names of groups and topics, no records.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 import trio
 
 from proxy.admin import Feed, Page, Pages, json_page
+from proxy.connections import Connection, Connections
 from proxy.picture import Picture
 
 # Changes that come closer together than this are told together: the eye needs no more.
 BEAT_SECONDS = 0.25
 # A word now and then shows both ends that the other is still there.
 QUIET_BEATS = 40
+
+# Listed connections; of more, only their number is told.
+MOST_CONNECTIONS = 1_000
 
 ASSETS = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -27,18 +34,49 @@ ASSETS = {
 }
 
 
-def picture_pages(picture: Picture) -> Pages:
+def picture_pages(picture: Picture, now_ns: Callable[[], int] = time.time_ns) -> Pages:
     def group(group_id: str) -> Page:
         found = picture.group(group_id)
         if found is None:
             return json_page({"error": f"no group {group_id} was seen here", "groups": "/groups"}, 404)
-        return json_page(found)
+        return json_page({**found, "at_ns": now_ns()})
 
     return {
         **{path: _asset(*asset) for path, asset in ASSETS.items()},
         "/groups": lambda: json_page({"version": picture.version, "groups": picture.groups()}),
         "/groups/*": group,
         "/events": lambda: Feed("text/event-stream", partial(events, picture)),
+    }
+
+
+def connection_pages(connections: Connections) -> Pages:
+    """The oldest first: whoever looks for those that stay."""
+
+    def page() -> Page:
+        now = trio.current_time()
+        shown = heapq.nsmallest(MOST_CONNECTIONS, connections, key=lambda connection: connection.opened_at)
+        return json_page({"open": len(connections), "connections": [_connection(each, now) for each in shown]})
+
+    return {"/connections": page}
+
+
+def _connection(connection: Connection, now: float) -> dict[str, Any]:
+    talk = connection.conversation
+    desk, (software, software_version) = talk.desk, talk.software
+    return {
+        "client": {
+            "address": connection.client,
+            "client_id": desk.client_id if desk is not None else "",
+            "software": software,
+            "software_version": software_version,
+        },
+        "node": connection.node,
+        "broker": str(connection.dialled) if connection.dialled is not None else None,
+        "groups": sorted(desk.groups) if desk is not None else [],
+        "gone": desk is not None and desk.client_left,
+        "requests": talk.requests,
+        "open_seconds": round(now - connection.opened_at, 3),
+        "idle_seconds": round(max(0.0, now - connection.active_at), 3),
     }
 
 

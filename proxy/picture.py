@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from proxy.observations import Changed, Client, GroupPasses, Observation, PassesNoMore
+from proxy.observations import Changed, Client, GroupPasses, Observation, PassesNoMore, RequestArrived
 from translation.heartbeat import TopicPartition
 from translation.states import Phase, Standing
 
@@ -22,6 +22,9 @@ ENDED_SPANS = 5_000
 # Members that were gone, as they are told to readers; one that lags further behind is told everything anew.
 DEPARTURES = 2_000
 PASSING_MEMBERS = 2_000
+
+# A member speaks on the connection of these; commits may come on a producer's.
+OWN_WORDS = frozenset({"JoinGroup", "SyncGroup", "Heartbeat"})
 
 Partition = tuple[str, int]
 Key = tuple[str, str]
@@ -35,6 +38,8 @@ class Member(msgspec.Struct, kw_only=True):
     member_id: str
     version: int
     since_ns: int
+    # When its client last asked something; none: it passes, and is not listened to.
+    heard_ns: int | None = None
     client: Client
     instance_id: str | None = None
     node: int | None = None
@@ -82,13 +87,25 @@ class Picture:
     # ------------------------------------------------------------------------------------------------------ drawing
 
     def observe(self, observation: Observation) -> None:
-        """Requests and heartbeats that moved nobody are not shown: they are counted elsewhere."""
-        if isinstance(observation, Changed):
+        """Requests that moved nobody show when they came, but are no change; heartbeats are counted elsewhere."""
+        if isinstance(observation, RequestArrived):
+            self._heard(observation)
+        elif isinstance(observation, Changed):
             self._changed(observation)
         elif isinstance(observation, GroupPasses):
             self._passed(observation)
         elif isinstance(observation, PassesNoMore):
             self._passes_no_more((observation.group_id, observation.member_id))
+
+    def _heard(self, seen: RequestArrived) -> None:
+        member = self.members.get((seen.group_id, seen.member_id))
+        if member is None:
+            return
+        member.heard_ns = seen.at_ns
+        if seen.api in OWN_WORDS and member.client != seen.client:
+            # It has opened another connection.
+            self.version += 1
+            member.client, member.version = seen.client, self.version
 
     def _changed(self, seen: Changed) -> None:
         self.version += 1
@@ -113,6 +130,7 @@ class Picture:
             member_id=moved.member_id,
             version=self.version,
             since_ns=before.since_ns if before is not None and still else seen.at_ns,
+            heard_ns=seen.at_ns if before is None else before.heard_ns,
             client=seen.client,
             instance_id=moved.instance_id,
             node=seen.node,

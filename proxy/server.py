@@ -52,7 +52,7 @@ from proxy.logs import Log
 from proxy.membership_log import membership_log
 from proxy.metrics import Metrics
 from proxy.names import Names, Target
-from proxy.pages import picture_pages
+from proxy.pages import connection_pages, picture_pages
 from proxy.parting import Partings
 from proxy.picture import Picture
 from proxy.reloading import reload_rules
@@ -161,7 +161,11 @@ class Proxy:
         if self.traces is not None and self.exporting is not None:
             others.append(TraceMetrics(self.traces, self.exporting.exports))
         metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name, *others)
-        return {**health_pages(self.missing, metrics.text), **picture_pages(self.picture)}
+        return {
+            **health_pages(self.missing, metrics.text),
+            **picture_pages(self.picture, lambda: self.clock.now_ns),
+            **connection_pages(self.connections),
+        }
 
     def missing(self) -> list[str]:
         """What keeps the proxy from being ready, in words."""

@@ -1,4 +1,4 @@
-"""`kip848-proxy status`: what running proxies say of their members, asked from their admin ports.
+"""`kip848-proxy status`: what running proxies say of their members and connections, asked from their admin ports.
 
 Exit codes: 0 answered, 1 no proxy answers there, 2 the settings are wrong.
 """
@@ -26,23 +26,25 @@ NONE = "none"
 CLEAR_SCREEN = "\x1b[H\x1b[2J"
 # An admin port is asked as it is, whatever `http_proxy` says of the web.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-COLUMNS = ("group", "member", "phase", "standing", "epoch", "gen.", "holds", "waits", "software")
+COLUMNS = ("group", "member", "phase", "standing", "epoch", "gen.", "holds", "waits", "heard", "software")
+CONNECTION_COLUMNS = ("client", "client id", "software", "groups", "broker", "requests", "open", "idle")
 
 
 class NotThere(Exception):
     """No proxy answers: where it was looked for, and what to do."""
 
 
-def status(admin: Sequence[str], config: Path | None, *, once: bool, as_json: bool) -> int:
-    """The members, as they are now; again each second until interrupted, on a terminal."""
+def status(admin: Sequence[str], config: Path | None, *, connections: bool, once: bool, as_json: bool) -> int:
+    """The members (or the connections), as they are now; again each second until interrupted, on a terminal."""
+    ask, in_words = (connections_of, _connections) if connections else (groups_of, _members)
     try:
         admins = admins_of(admin, config)
         if not admins:
             raise NotThere("`admin` is none, so no proxy can be asked; name an admin port: --admin HOST:PORT")
         while True:
-            groups = groups_of(admins)
+            said = ask(admins)
             live = not once and not as_json and sys.stdout.isatty()
-            shown = json.dumps(groups, indent=2) if as_json else _members(groups)
+            shown = json.dumps(said, indent=2) if as_json else in_words(said)
             print((CLEAR_SCREEN if live else "") + shown, flush=True)
             if not live:
                 return 0
@@ -80,7 +82,14 @@ def groups_of(admins: Sequence[str]) -> list[dict[str, Any]]:
 def _groups(admin: str) -> list[dict[str, Any]]:
     names = [line["group_id"] for line in _get(admin, "/groups")["groups"]]
     asked = [_get(admin, "/groups/" + urllib.parse.quote(name, safe="")) for name in names]
-    return [group for group in asked if group is not None]
+    found = [group for group in asked if group is not None]
+    for group in found:
+        # Here, for no two proxies have quite the same time.
+        at_ns = group.pop("at_ns", 0)
+        for member in group["members"]:
+            heard_ns = member.get("heard_ns")
+            member["heard_seconds"] = None if heard_ns is None else max(0.0, (at_ns - heard_ns) / 1e9)
+    return found
 
 
 def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -92,6 +101,10 @@ def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         "settled": one["settled"] and other["settled"],
         "epoch": max(one["epoch"], other["epoch"]),
     }
+
+
+def connections_of(admins: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"admin": admin, **_get(admin, "/connections")} for admin in admins]
 
 
 def _get(admin: str, path: str) -> Any:
@@ -126,9 +139,37 @@ def table(columns: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
 def _row(member: Mapping[str, Any]) -> tuple[str, ...]:
     phase, standing = (member["phase"], member["standing"]) if not member["passes"] else ("passes", member["passes"])
     numbers = (member["epoch"], member["generation"], len(member["owned"]), len(member["waiting_for"]))
-    return (member["group_id"], member["member_id"], phase, standing, *map(str, numbers), software_of(member))
+    heard = "-" if member["heard_seconds"] is None else _age(member["heard_seconds"])
+    return (member["group_id"], member["member_id"], phase, standing, *map(str, numbers), heard, software_of(member))
 
 
-def software_of(member: Mapping[str, Any]) -> str:
-    client = member["client"]
+def _connections(proxies: list[dict[str, Any]]) -> str:
+    rows = [_connection_row(each) for proxy in proxies for each in proxy["connections"]]
+    lines = [table(CONNECTION_COLUMNS, rows) if rows else "no connections: nobody is here now"]
+    for proxy in proxies:
+        if proxy["open"] > len(proxy["connections"]):
+            lines.append(f"{proxy['admin']} has {proxy['open']}, and shows its oldest {len(proxy['connections'])}")
+    return "\n".join(lines)
+
+
+def _connection_row(connection: Mapping[str, Any]) -> tuple[str, ...]:
+    client = connection["client"]
+    address = client["address"] + (" (gone)" if connection["gone"] else "")
+    groups, broker = ", ".join(connection["groups"]) or "-", connection["broker"] or "-"
+    ages = (_age(connection["open_seconds"]), _age(connection["idle_seconds"]))
+    who = (address, client["client_id"] or "-", software_of(connection))
+    return (*who, groups, broker, str(connection["requests"]), *ages)
+
+
+def software_of(spoken: Mapping[str, Any]) -> str:
+    """Of a member, or of a connection."""
+    client = spoken["client"]
     return f"{client['software']} {client['software_version']}".strip() or "unknown"
+
+
+def _age(seconds: float) -> str:
+    """As precisely as one wants to know: 7s, 12m, 3h, 2d."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"

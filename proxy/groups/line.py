@@ -53,7 +53,6 @@ class Line:
     def __init__(self, connection: Connection, taker: Taker, software: tuple[str, str] = ("", "")) -> None:
         self.connection = connection
         self.open = True
-        # Nobody is at the client's end any more; what speaks to the broker may still be there.
         self.client_left = False
         self.client = Client(address=connection.client, software=software[0], software_version=software[1])
         self.versions: Versions = {}
@@ -61,6 +60,8 @@ class Line:
         self.members: set[Key] = set()
         # Those who are there for all we know, untranslated (untranslated.py).
         self.passing: set[Key] = set()
+        # Groups of native members.
+        self.natives: set[str] = set()
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
         self._taker = taker
@@ -75,6 +76,14 @@ class Line:
         return f"<Line {self.client.address} {len(self.members)} members>"
 
     # ------------------------------------------------------------------------------------------ for the conversation
+
+    @property
+    def client_id(self) -> str:
+        return self.client.client_id
+
+    @property
+    def groups(self) -> set[str]:
+        return self.natives | {group_id for group_id, _ in self.members | self.passing}
 
     def taken(self, api: int, frame: bytes) -> None:
         self._taker.taken(self, frame)

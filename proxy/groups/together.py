@@ -83,13 +83,17 @@ class Together:
             self._clock.at(look_at, lambda: self._forward_when_due(line, request, arrived_ms))
 
     def _forward(self, line: Line, request: Request) -> None:
-        line.forward(request.frame, lambda frame: None if frame is None else self._paced(request, bytes(frame)))
+        line.forward(request.frame, lambda frame: None if frame is None else self._paced(line, request, bytes(frame)))
 
-    def _paced(self, request: Request, frame: bytes) -> bytes:
+    def _paced(self, line: Line, request: Request, frame: bytes) -> bytes:
         passed = native.passed(request.version, frame)
         body, answer = request.body, passed.answer
         if answer.error_code != e.NONE:
             return frame
+        if body.member_epoch < 0:
+            line.natives.discard(body.group_id)
+        else:
+            line.natives.add(body.group_id)
         beat = gr.NativeBeat(
             member_id=answer.member_id or body.member_id,
             epoch_sent=body.member_epoch,

@@ -29,7 +29,7 @@ const named = partitions => {
   for (const [topic, n] of partitions) topics.set(topic, [...(topics.get(topic) ?? []), n]);
   return [...topics].map(([topic, ns]) => `${topic} ${ns.join(' ')}`).join(', ');
 };
-const software = m => [m.client.software || 'unknown', m.client.software_version].join(' ').trim();
+const software = of => [of.client.software || 'unknown', of.client.software_version].join(' ').trim();
 const cells = m => [m.member_id + (m.instance_id ? ` (${m.instance_id})` : ''), m.passes ? 'passes' : m.phase,
   m.passes ?? m.standing, m.epoch, m.generation, named(m.owned), named(m.waiting_for), named(m.letting_go),
   software(m), m.client.address, new Date(m.since_ns / 1e6).toLocaleTimeString([], { hourCycle: 'h23' })];
@@ -139,6 +139,27 @@ function bar(s, x, y, now) {
   const paint = s.kind === 'phase' ? { class: s.what } : { fill: `hsl(${hue(s.member_id)} 55% 55%)` };
   return svg('rect', { ...place, ...paint }, `${s.member_id} · ${s.what} · ${((end - s.from_ns / 1e6) / 1000).toFixed(1)} s`);
 }
+
+// Asked for while somebody looks: a busy proxy has many, and they come and go.
+async function drawConnections() {
+  if (!at('connections').open || document.hidden) return;
+  const answer = await fetch('connections').catch(() => null);
+  if (!answer?.ok) return;
+  const { open, connections } = await answer.json();
+  at('open').textContent = open > connections.length ? `the oldest ${connections.length} of ${open}` : open;
+  at('connections').querySelector('tbody').replaceChildren(...connections.map(c => {
+    const row = document.createElement('tr');
+    row.append(...[c.client.address + (c.gone ? ' (gone)' : ''), c.client.client_id, software(c), c.groups.join(', '), c.broker,
+      c.requests, Math.round(c.open_seconds), Math.round(c.idle_seconds)].map(text => {
+      const cell = document.createElement('td');
+      cell.textContent = text;
+      return cell;
+    }));
+    return row;
+  }));
+}
+at('connections').ontoggle = drawConnections;
+setInterval(drawConnections, 5000);
 
 at('search').oninput = draw;
 addEventListener('keydown', event => {

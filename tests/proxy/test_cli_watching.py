@@ -29,19 +29,22 @@ from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running, room
 from tests.unit.test_picture import changed, passes
 
+A_MINUTE_NS = 60_000_000_000
+
 
 async def admin_port(nursery: trio.Nursery, *observations: Observation) -> str:
     picture = Picture()
     for observation in observations:
         picture.observe(observation)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    nursery.start_soon(serve_admin, listeners, picture_pages(picture), Log(out=io.StringIO()))
+    pages = picture_pages(picture, lambda: A_MINUTE_NS)
+    nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
     return "{}:{}".format(*listeners[0].socket.getsockname())
 
 
 @pytest.fixture
 async def admin(nursery: trio.Nursery) -> str:
-    alice = changed("alice", owned=(0, 1), assigned=(0, 1), group="orders/eu")
+    alice = changed("alice", owned=(0, 1), assigned=(0, 1), group="orders/eu", at_ns=1_000_000_000)
     return await admin_port(nursery, alice, passes("bob"))
 
 
@@ -53,8 +56,9 @@ async def test_status_lists_members_with_their_software(admin: str, capsys: pyte
     assert await run("status", "--admin", admin, "--once") == 0
     header, *rows = capsys.readouterr().out.splitlines()
     assert header.split()[:4] == ["group", "member", "phase", "standing"]
-    assert ["orders/eu", "alice", "stable", "stable", "7", "6", "2", "0", "librdkafka", "1.9.2"] in [
-        row.split() for row in rows
+    assert [row.split() for row in rows] == [
+        ["orders", "bob", "passes", "a", "rule", "lets", "it", "pass", "0", "0", "0", "0", "-", "unknown"],
+        ["orders/eu", "alice", "stable", "stable", "7", "6", "2", "0", "59s", "librdkafka", "1.9.2"],
     ]
 
 
@@ -227,6 +231,35 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
         1,
         "is native, as far as this proxy knows: ask the other proxies too",
     )
+
+
+@pytest.mark.broker
+async def test_status_says_who_is_connected_with_what_and_in_which_groups(
+    kafka: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = f"connected-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=2)
+    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    with Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        ask = ("status", "--connections", "--admin", f"127.0.0.1:{proxy.admin}")
+        async with await Client.start("confluent-kafka", proxy.bootstrap, name="new") as client:
+            client.subscribe(topic, f"{topic}-native", protocol="consumer")
+            await client.until(lambda: len(client.owned) == 2, within=40)
+            with closing(ByHand(("127.0.0.1", proxy.port_of(1)), topic, topic)) as legacy:
+                legacy.joins()
+                assert await run(*ask, "--json") == 0
+                (said,) = json.loads(capsys.readouterr().out)
+                assert await run(*ask, "--once") == 0
+                table = capsys.readouterr().out
+    (native,) = [each for each in said["connections"] if each["groups"] == [f"{topic}-native"]]
+    assert native["client"]["software"] == "confluent-kafka-python"
+    assert native["broker"] == kafka.bootstrap
+    (by_hand,) = [each for each in said["connections"] if each["groups"] == [topic]]
+    assert by_hand["client"]["client_id"] == "by-hand"
+    assert by_hand["requests"] > 1
+    assert said["open"] == len(said["connections"])
+    assert f"{by_hand['client']['address']}  by-hand    unknown" in table
 
 
 @pytest.mark.broker

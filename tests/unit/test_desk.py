@@ -28,6 +28,9 @@ class Desk:
         self.at_once = at_once
         self.requests: list[bytes] = []
         self.interruptions = 0
+        self.client_left = False
+        self.client_id = "desk"
+        self.groups: set[str] = set()
 
     def taken(self, api: int, frame: bytes) -> None:
         self.requests.append(frame)

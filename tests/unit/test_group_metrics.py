@@ -11,6 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from proxy.certificate_metrics import CertificateMetrics
 from proxy.counts import Counts
 from proxy.group_metrics import GROUP_METRICS, MOST_GROUPS, MOST_SOFTWARE, PREFIX, GroupMetrics
 from proxy.metrics import Metrics
@@ -244,7 +245,8 @@ def usable() -> set[str]:
     """Names that a query may use."""
     histograms = {name for name, kind in families().items() if kind == "histogram"}
     parts = {f"{name}_{part}" for name in histograms for part in ("bucket", "sum", "count")}
-    return families().keys() - histograms | parts | {f"{PREFIX}build_info"}
+    others = {metric.name for metric in CertificateMetrics([]).collect()} | {f"{PREFIX}build_info"}
+    return families().keys() - histograms | parts | others
 
 
 def queries_of(panel: dict[str, Any]) -> list[str]:

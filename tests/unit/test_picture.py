@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from proxy.observations import Changed, Client, GroupPasses, PassesNoMore
+from typing import Any
+
+import msgspec
+
+from proxy.observations import Changed, Client, GroupPasses, Observation, PassesNoMore, RequestArrived
 from proxy.picture import DEPARTURES, ENDED_SPANS, PASSING_MEMBERS, Picture
 from tests.unit import observing
 from translation.heartbeat import TopicPartition
@@ -39,7 +43,7 @@ def passes(member: str = "bob", reason: str = "a rule lets it pass") -> GroupPas
     return GroupPasses(at_ns=0, group_id="orders", member_id=member, reason=reason, client=Client(address="10.0.0.2:1"))
 
 
-def drawn(*observations: Changed | GroupPasses | PassesNoMore) -> Picture:
+def drawn(*observations: Observation) -> Picture:
     picture = Picture()
     for observation in observations:
         picture.observe(observation)
@@ -54,6 +58,37 @@ def test_a_member_shows_what_it_waits_for_and_what_it_lets_go() -> None:
     assert [tuple(p) for p in member["waiting_for"]] == [("clicks", 2)]
     assert [tuple(p) for p in member["letting_go"]] == [("clicks", 0)]
     assert not group["settled"]
+
+
+def asks(api: str, at_ns: int, client: Client = observing.LEGACY) -> RequestArrived:
+    said: dict[str, Any] = {
+        "group_id": "orders",
+        "member_id": "alice",
+        "instance_id": None,
+        "version": 1,
+        "client": client,
+    }
+    return RequestArrived(number=1, at_ns=at_ns, api=api, **said)
+
+
+def test_when_a_client_was_last_heard_is_no_change_to_tell() -> None:
+    picture = drawn(changed(at_ns=5))
+    assert [member.heard_ns for member in picture.everyone()] == [5]
+    told = picture.version
+    picture.observe(asks("Heartbeat", 9))
+    picture.observe(changed(at_ns=10))
+    assert [member.heard_ns for member in picture.everyone()] == [9]
+    assert picture.version == told + 1
+    picture.observe(asks("OffsetCommit", 12, Client(address="10.0.0.9:1", client_id="its producer")))
+    assert [(member.heard_ns, member.client) for member in picture.everyone()] == [(12, observing.LEGACY)]
+
+
+def test_a_client_that_opens_another_connection_is_shown_there() -> None:
+    picture = drawn(changed())
+    moved = msgspec.structs.replace(observing.LEGACY, address="10.0.0.1:5001")
+    told = picture.version
+    picture.observe(asks("Heartbeat", 1, moved))
+    assert [row["client"]["address"] for row in picture.since(told)["members"]] == ["10.0.0.1:5001"]
 
 
 def test_the_timeline_says_who_held_a_partition_when() -> None:

@@ -22,12 +22,12 @@ from tests.unit.test_desk import TAKEN, Desk, TakingWire
 class Ends:
     def __init__(self, desk: Desk) -> None:
         self.counts = Counts()
-        connections = Connections(
+        self.connections = Connections(
             Limits(), TakingWire(), self.counts, Log("error"), lambda _link: desk, Partings(EpollSet())
         )
         near, self.client = trio.testing.memory_stream_pair()
         self._theirs, self.broker = trio.testing.memory_stream_pair()
-        self.link = TlsLink(connections, near, "a client", 1, lambda: None)
+        self.link = TlsLink(self.connections, near, "a client", 1, lambda: None)
 
     async def run(self) -> None:
         await self.link.run(self._dial)

@@ -15,9 +15,11 @@ import trio
 
 from proxy.admin import serve_admin
 from proxy.logs import Log
-from proxy.pages import picture_pages
+from proxy.pages import connection_pages, picture_pages
 from proxy.picture import Picture
+from tests.unit.test_desk import Desk
 from tests.unit.test_picture import changed, passes
+from tests.unit.test_tls_link import Ends
 from translation.states import Phase
 
 CHROMIUM = shutil.which("chromium")
@@ -32,21 +34,23 @@ Look = Callable[[Any], Any]
 
 class Stage(NamedTuple):
     picture: Picture
+    ends: Ends
     look: Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture
 async def stage(nursery: trio.Nursery) -> Stage:
     """The page, served; `look(script, dark)` opens it in a browser of its own thread and returns what the script saw."""
-    picture = Picture()
+    picture, ends = Picture(), Ends(Desk())
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     url = "http://{}:{}/".format(*listeners[0].socket.getsockname())
-    nursery.start_soon(serve_admin, listeners, picture_pages(picture), Log(out=io.StringIO()))
+    pages = {**picture_pages(picture), **connection_pages(ends.connections)}
+    nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
 
     async def look(script: Look, scheme: str = "light") -> Any:
         return await trio.to_thread.run_sync(_look, url, script, scheme)
 
-    return Stage(picture, look)
+    return Stage(picture, ends, look)
 
 
 def _look(url: str, script: Look, scheme: str) -> Any:
@@ -158,6 +162,20 @@ async def test_of_many_members_those_that_moved_are_in_the_timeline(stage: Stage
         "members, in the colour of their phase; 80 more are not drawn: search",
     ]
     assert {"clicks-99", "m-99", "m-00", "clicks-0"} <= set(lanes)
+
+
+async def test_connections_are_shown_to_who_asks_for_them(stage: Stage) -> None:
+    talk = stage.ends.link.conversation
+    talk.desk, talk.software = Desk(), ("librdkafka", "1.9.2")
+    talk.desk.groups.add("orders")
+
+    def opened(page: Any) -> list[str]:
+        assert page.locator("#connections tbody tr").count() == 0
+        page.click("#connections summary")
+        page.wait_for_selector("#connections tbody tr")
+        return list(page.locator("#connections tbody td").all_text_contents()[:6])
+
+    assert await stage.look(opened) == ["a client", "desk", "librdkafka 1.9.2", "orders", "", "0"]
 
 
 async def test_names_are_shown_as_text_whatever_they_hold(stage: Stage) -> None:

@@ -15,6 +15,7 @@ from proxy.groups import classic
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
 from proxy.groups.native import Ask
+from proxy.groups.untranslated import Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
@@ -51,13 +52,29 @@ class Commits:
         self._requests = requests
         # What the broker said last, by the request's number.
         self._answers: dict[int, Any] = {}
+        self._told = Memory()
 
     def send(self, key: Key, order: do.SendCommit) -> None:
         number = order.request
         line, request = self._requests.line_of(number), self._requests.request_of(number)
+        self._say_what_is_lost(line, request)
         body = msgspec.structs.replace(request.body, member_id=key[1], generation_id_or_member_epoch=order.member_epoch)
         ask = Ask(request.key, _version_upstream(request), _without_dropped(body))
         line.ask(ask, lambda answer: self._heard(key, number, answer))
+
+    def _say_what_is_lost(self, line: Line, request: Request) -> None:
+        """Once a client and group."""
+        group_id, client_id = request.body.group_id, line.client.client_id
+        retention_ms = getattr(request.body, "retention_time_ms", -1)
+        if retention_ms >= 0 and (group_id, client_id) not in self._told:
+            self._told.add((group_id, client_id))
+            self._host.log.warning(
+                "a commit's own retention time is not kept",
+                group=group_id,
+                client=client_id,
+                retention_ms=retention_ms,
+                remedy="the brokers' offsets.retention.minutes counts; take it out of the client's settings",
+            )
 
     def _heard(self, key: Key, number: int, answer: Any) -> None:
         if answer is None:
@@ -114,7 +131,7 @@ def _version_upstream(request: Request) -> int:
 
 
 def _without_dropped(body: Any) -> Any:
-    """Fields of old versions that no broker heeds any more: how long to keep offsets, and since when."""
+    """Fields of old versions that newer ones do not have: how long to keep offsets, and since when."""
     if not hasattr(body, "retention_time_ms"):
         return body
     for topic in body.topics:

@@ -32,6 +32,9 @@ from translation.states import Phase, Standing
 from translation.step import step
 from translation.transition import Transition
 
+# No coordinator keeps a member that long whose client is silent.
+RETURN_MS = 3_600_000
+
 
 class Host:
     def __init__(self, clock: Clock, rules: GroupRules, pacing: Pacing, journal: Journal, log: Log) -> None:
@@ -49,6 +52,7 @@ class Host:
         self._wakes: dict[Key, int] = {}
         self._events: deque[tuple[Key, ev.AnyEvent, Line | None]] = deque()
         self._busy = False
+        clock.at(clock.now_ms + RETURN_MS, self._forget_who_never_came)
 
     def observe(self, observation: seen.Observation) -> None:
         for observer in self.observers:
@@ -58,6 +62,11 @@ class Host:
         """The proxy goes: nobody is left waiting."""
         for key in list(self.members):
             self.feed(key, ev.ProxyStopping(leaving=leaving))
+
+    def _forget_who_never_came(self) -> None:
+        """Of those who were here before a restart."""
+        for key in self.journal.entries.keys() - self.members.keys():
+            self.journal.forget(key)
 
     def rule_anew(self, group_rules: Sequence[GroupRule]) -> dict[str, tuple[Ruling, Ruling]]:
         """Returns the groups here that are ruled otherwise from now on, with before and after. Whether a member is translated

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from proxy.answers import Bytes
-from proxy.causes import Cause
+from proxy.causes import Cause, Disconnect
 from proxy.connections import Connection
 from proxy.groups import native
 from proxy.groups.clock import Clock
@@ -135,10 +135,17 @@ class Line:
         waiting = [heard]
 
         def hear(frame: Bytes | None) -> None:
-            if waiting:
-                self._asked -= 1
-                waiting.pop()(None if frame is None else native.read(ask, bytes(frame)))
-                self._let_go()
+            if not waiting:
+                return
+            self._asked -= 1
+            heard = waiting.pop()
+            try:
+                answer = None if frame is None else native.read(ask, bytes(frame))
+            except Disconnect:
+                heard(None)
+                raise
+            heard(answer)
+            self._let_go()
 
         self._asked += 1
         if ask.key in PROMPT:

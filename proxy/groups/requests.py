@@ -178,7 +178,7 @@ class Requests:
         line, request = self.line_of(number), self.request_of(number)
         if error:
             return self.refuse(number, error)
-        if not line.offers(native.GROUP_HEARTBEAT):
+        if not (line.offers(native.GROUP_HEARTBEAT) and line.offers(native.GROUP_DESCRIBE)):
             return self.pass_on(number, "the brokers do not offer ConsumerGroupHeartbeat")
         if request.key == classic.LEAVE_GROUP:
             return self.leaves.taken(number, request)

@@ -160,6 +160,9 @@ class Together:
         line.ask(native.ask_description([group_id], line.versions), lambda answer: self._described(group_id, answer))
 
     def _described(self, group_id: str, answer: Any) -> None:
+        if group_id not in self._groups:
+            # Those who wanted to know have gone.
+            return
         seen = native.descriptions(answer)[0] if answer is not None else None
         if seen is None or seen.error_code != e.NONE:
             # Not allowed will not change by asking; the rest may.

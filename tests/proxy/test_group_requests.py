@@ -113,6 +113,14 @@ def test_every_version_of_a_commit_is_taken_and_told(alone: Callable[[], ByHand]
     in_every_version(10, holds)
 
 
+def test_who_wants_offsets_kept_for_a_time_of_its_own_is_named(alone: Callable[[], ByHand], proxy: Running) -> None:
+    one = alone().joins()
+    for offset in (7, 8):
+        assert one.commit(one.topics[0], 1, offset, version=4, retention_time_ms=1_000) == 0
+    said = f"a commit's own retention time is not kept group={one.group} client=by-hand retention_ms=1000 "
+    assert proxy.log.read_text().count(said) == 1
+
+
 def test_every_version_of_a_commit_within_a_transaction_is_taken_and_told(alone: Callable[[], ByHand]) -> None:
     """In nobody's name before version 3, as a broker takes it; then by generation."""
 

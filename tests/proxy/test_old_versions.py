@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from struct import pack
 from typing import Any
 
 import pytest
+import trio
 from confluent_kafka import Producer
 
+from demo.cluster import open_cluster
+from demo.cluster.apis import OFFERED
 from kafka_protocol import decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
 from proxy.addresses import Directory
+from proxy.groups import native
 from proxy.settings import Settings
 from proxy.wire import Wire
 from tests.kafka import Cluster
@@ -62,6 +67,22 @@ def test_they_are_offered(client: ByHand) -> None:
     offered = {each.api_key: each for each in client.ask(API_VERSIONS, 3, introduction()).api_keys}
     dropped = (LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP)
     assert [offered[key].min_version for key in dropped] == [0, 0, 0, 0]
+
+
+async def test_brokers_that_do_not_describe_consumer_groups_get_no_native_members(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(OFFERED, native.GROUP_DESCRIBE)
+    async with open_cluster(topics={"orders": 2}) as cluster:
+
+        def joins() -> str:
+            with Running(cluster.nodes[1].address) as proxy:
+                proxy.ready()
+                with closing(ByHand(("127.0.0.1", proxy.port_of(1)), "billing", "orders")) as one:
+                    one.join()
+                return proxy.log.read_text()
+
+        assert 'reason="the brokers do not offer ConsumerGroupHeartbeat"' in await trio.to_thread.run_sync(joins)
 
 
 def introduction() -> m.ApiVersionsRequest:

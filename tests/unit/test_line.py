@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import pack
+
 import pytest
 import trio
 from trio.testing import MockClock
@@ -10,7 +12,7 @@ from kafka_protocol import encode_response
 from kafka_protocol import messages as m
 from proxy.addresses import Directory
 from proxy.answers import LENGTH
-from proxy.causes import Cause
+from proxy.causes import Cause, Disconnect
 from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.groups import native
@@ -134,6 +136,17 @@ async def test_or_be_in_the_midst_of_an_answer_to_that(patient: Line, autojump_c
     patient.connection.conversation.owed.to_come = 1_000
     assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000
     assert closed_for(patient) is None
+
+
+async def test_an_answer_that_cannot_be_read_is_none_to_who_waits_for_it() -> None:
+    """The connection ends; whoever would wait for ever would let others wait behind it."""
+    connection, line = lingering()
+    heard: list[object] = []
+    line.ask(native.ask_versions(), heard.append)
+    answer = pack(">ihi", FIRST_CORRELATION_ID, 0, 1_000)
+    with pytest.raises(Disconnect, match="malformed_answer"):
+        connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
+    assert heard == [None]
 
 
 async def test_a_classic_rebalance_takes_its_time(patient: Line, autojump_clock: MockClock) -> None:

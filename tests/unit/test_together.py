@@ -187,18 +187,34 @@ async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
     assert host.lost == ["alice"]
 
 
+def native_beat() -> classic.Request:
+    body = m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="native", member_epoch=3)
+    return classic.read(encode_request(native.GROUP_HEARTBEAT, 1, 7, "app", body))
+
+
 async def test_a_group_of_native_members_that_all_ended_without_a_word_is_forgotten(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     host = Host()
-    body = m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="native", member_epoch=3)
-    request = classic.read(encode_request(native.GROUP_HEARTBEAT, 1, 7, "app", body))
     async with trio.open_nursery() as tasks:
         tasks.start_soon(host.clock.run)
         for _ in range(20):
-            host.together.native_taken(host.line, request)  # type: ignore[arg-type]
+            host.together.native_taken(host.line, native_beat())  # type: ignore[arg-type]
             await trio.sleep(5)
             assert GROUP in host.together._groups
         await trio.sleep(180)
         assert not host.together._groups
         tasks.cancel_scope.cancel()
+
+
+async def test_a_description_that_comes_when_all_have_gone_is_of_no_interest(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    host = Host()
+    nursery.start_soon(host.clock.run)
+    host.together.native_taken(host.line, native_beat())  # type: ignore[arg-type]
+    host.together.wants_description((GROUP, "native"))
+    await trio.sleep(180)
+    assert not host.together._groups
+    host.hears(carol=HERE)
+    assert not host.together._groups

@@ -12,7 +12,7 @@ from kafka_protocol import messages as m
 T = TypeVar("T")
 
 WAIT_SECONDS = 60
-LIST_OFFSETS, METADATA, FIND_COORDINATOR, CREATE_TOPICS, CREATE_ACLS = 2, 3, 10, 19, 30
+LIST_OFFSETS, METADATA, FIND_COORDINATOR, CREATE_TOPICS, CREATE_ACLS, DELETE_ACLS = 2, 3, 10, 19, 30, 31
 EARLIEST = -2
 CREATE_PARTITIONS, ELECT_LEADERS, INCREMENTAL_ALTER_CONFIGS, ALTER_REASSIGNMENTS = 37, 43, 44, 45
 GROUP_RESOURCE, LITERAL_PATTERN, ALLOW, SET = 32, 3, 3, 0
@@ -90,6 +90,24 @@ class Admin(abc.ABC):
             for operation in operations
         ]
         _accepted(self.ask_any(CREATE_ACLS, 2, m.CreateAclsRequest(creations=rules)).results)
+
+    def forbid(self, principal: str, resource: str, name: str, *operations: str) -> None:
+        """What was allowed is no more."""
+        rules = [
+            m.DeleteAclsRequestDeleteAclsFilter(
+                resource_type_filter=ACL_RESOURCES[resource],
+                resource_name_filter=name,
+                pattern_type_filter=LITERAL_PATTERN,
+                principal_filter=principal,
+                host_filter="*",
+                operation=ACL_OPERATIONS[operation],
+                permission_type=ALLOW,
+            )
+            for operation in operations
+        ]
+        found = self.ask_any(DELETE_ACLS, 2, m.DeleteAclsRequest(filters=rules)).filter_results
+        _accepted(found)
+        assert all(each.matching_acls for each in found), "it was not allowed"
 
     def set_group_config(self, group: str, **values: str) -> None:
         configs = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,10 +16,9 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
-from tests.clients import Client, Sasl, overlaps
-from tests.kafka import Cluster, Security
+from tests.clients import Client, overlaps
+from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.kafka.wire import exchange
 from tests.proxy.by_hand import DESCRIBE_GROUPS, REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
@@ -28,7 +26,6 @@ from tests.proxy.settled import at_rest, describe, noticed
 pytestmark = pytest.mark.broker
 
 SESSION_SECONDS = 10
-SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 
 
 def new_topic(kafka: Cluster) -> str:
@@ -282,83 +279,3 @@ async def test_a_rule_lets_a_group_pass_and_refuses_another(kafka: Cluster, tmp_
             assert len(said) == 1
             assert f"group=forbidden-{topic} client=refused" in said[0]
             assert proxy.metric("groups_passing") == 1
-
-
-@pytest.fixture(scope="module")
-def kafka_acls() -> Iterator[Cluster]:
-    with Cluster.start(security=Security(sasl=("PLAIN",), authorizer=True)) as cluster:
-        yield cluster
-
-
-async def test_who_may_not_read_the_group_hears_so_and_nothing_of_its_members(kafka_acls: Cluster) -> None:
-    topic = f"acls-{uuid.uuid4()}"
-    kafka_acls.create_topic(topic, partitions=2)
-    kafka_acls.allow("User:alice", "group", topic, "read")
-    for name in ("alice", "bob"):
-        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
-    with Running(kafka_acls.bootstrap) as proxy:
-        await trio.to_thread.run_sync(proxy.ready)
-        alices = Sasl("PLAIN", "alice", "alice-secret")
-        bobs = Sasl("PLAIN", "bob", "bob-secret")
-        async with (
-            await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice,
-            await Client.start("confluent-kafka", proxy.bootstrap, name="bob", sasl=bobs) as bob,
-        ):
-            alice.subscribe(topic, topic, session_timeout_ms=10_000)
-            await alice.until(lambda: len(alice.owned) == 2)
-            bob.subscribe(topic, topic, session_timeout_ms=10_000)
-            refused = await bob.event("error")
-            assert "GROUP_AUTHORIZATION_FAILED" in str(refused).upper()
-            assert len(alice.owned) == 2
-
-
-async def test_a_topic_one_may_not_describe_costs_only_itself(kafka_acls: Cluster) -> None:
-    """A classic JoinGroup never needed it; the coordinator refuses a native member that names such a topic."""
-    topic, hidden = f"seen-{uuid.uuid4()}", f"hidden-{uuid.uuid4()}"
-    for name in (topic, hidden):
-        kafka_acls.create_topic(name, partitions=2)
-    kafka_acls.allow("User:alice", "group", topic, "read")
-    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
-    with Running(kafka_acls.bootstrap) as proxy:
-        await trio.to_thread.run_sync(proxy.ready)
-        alices = Sasl("PLAIN", "alice", "alice-secret")
-        async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice:
-            alice.subscribe([topic, hidden], topic, session_timeout_ms=10_000)
-            await alice.until(lambda: alice.owned == {(topic, 0), (topic, 1)})
-
-
-class Alice(ByHand):
-    """She has to say who she is, and looks at no metadata: real clients do, and many come again by themselves."""
-
-    def connect(self) -> socket.socket:
-        sock = super().connect()
-        exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"), self.client_id)
-        proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
-        assert exchange(sock, SASL_AUTHENTICATE, 1, proof, self.client_id).error_code == 0
-        return sock
-
-
-def test_a_topic_is_told_of_soon_after_its_client_may_describe_it(kafka_acls: Cluster) -> None:
-    topic, hidden = f"seen-{uuid.uuid4()}", f"hidden-{uuid.uuid4()}"
-    for name in (topic, hidden):
-        kafka_acls.create_topic(name, partitions=2)
-    kafka_acls.allow("User:alice", "group", topic, "read")
-    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
-    node = kafka_acls.coordinator(topic)
-    with (
-        Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
-        closing(Alice(("127.0.0.1", proxy.ready().port_of(node)), topic, topic, hidden)) as alice,
-    ):
-        alice.joins()
-        assert alice.owned == {topic: [0, 1]}
-        [line] = [line for line in proxy.log.read_text().splitlines() if "topics left out" in line]
-        assert f"group={topic} client=by-hand topics={hidden}" in line
-        kafka_acls.allow("User:alice", "topic", hidden, "read", "describe")
-        # It is looked at once in 45 s.
-        deadline = time.monotonic() + 120
-        while alice.beat() != REBALANCE_IN_PROGRESS:
-            assert time.monotonic() < deadline
-            time.sleep(1)
-        alice.join(claims=alice.owned)
-        alice.sync()
-        assert alice.owned == {topic: [0, 1], hidden: [0, 1]}

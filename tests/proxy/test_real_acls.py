@@ -1,0 +1,165 @@
+"""What brokers allow a client to do, granted and withdrawn while it runs: the proxy asks in its name and has no say in it."""
+
+from __future__ import annotations
+
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+import trio
+
+from kafka_protocol import messages as m
+from tests.clients import Client, Sasl
+from tests.kafka import Cluster, Security
+from tests.kafka.wire import exchange
+from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
+from tests.proxy.running import Running, room
+
+pytestmark = pytest.mark.broker
+
+SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
+UNKNOWN_MEMBER_ID, GROUP_AUTHORIZATION_FAILED = 25, 30
+# So that nobody waits long for the end of a session.
+SHORT = {"group.consumer.min.session.timeout.ms": "5000"}
+
+
+@pytest.fixture(scope="module")
+def kafka_acls() -> Iterator[Cluster]:
+    with Cluster.start(security=Security(sasl=("PLAIN",), authorizer=True), overrides=SHORT) as cluster:
+        yield cluster
+
+
+class Known(ByHand):
+    """It has to say who it is, and looks at no metadata: real clients do, and many come again by themselves."""
+
+    def __init__(self, name: str, *about: Any) -> None:
+        self.name = name
+        super().__init__(*about)
+
+    def connect(self) -> socket.socket:
+        sock = super().connect()
+        exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"), self.client_id)
+        proof = m.SaslAuthenticateRequest(auth_bytes=f"\0{self.name}\0{self.name}-secret".encode())
+        assert exchange(sock, SASL_AUTHENTICATE, 1, proof, self.client_id).error_code == 0
+        return sock
+
+
+async def test_who_may_not_read_the_group_hears_so_and_nothing_of_its_members(kafka_acls: Cluster) -> None:
+    topic = f"acls-{uuid.uuid4()}"
+    kafka_acls.create_topic(topic, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    for name in ("alice", "bob"):
+        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    with Running(kafka_acls.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        alices = Sasl("PLAIN", "alice", "alice-secret")
+        bobs = Sasl("PLAIN", "bob", "bob-secret")
+        async with (
+            await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice,
+            await Client.start("confluent-kafka", proxy.bootstrap, name="bob", sasl=bobs) as bob,
+        ):
+            alice.subscribe(topic, topic, session_timeout_ms=10_000)
+            await alice.until(lambda: len(alice.owned) == 2)
+            bob.subscribe(topic, topic, session_timeout_ms=10_000)
+            refused = await bob.event("error")
+            assert "GROUP_AUTHORIZATION_FAILED" in str(refused).upper()
+            assert len(alice.owned) == 2
+
+
+async def test_a_topic_one_may_not_describe_costs_only_itself(kafka_acls: Cluster) -> None:
+    """A classic JoinGroup never needed it; the coordinator refuses a native member that names such a topic."""
+    topic, hidden = f"seen-{uuid.uuid4()}", f"hidden-{uuid.uuid4()}"
+    for name in (topic, hidden):
+        kafka_acls.create_topic(name, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
+    with Running(kafka_acls.bootstrap) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        alices = Sasl("PLAIN", "alice", "alice-secret")
+        async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice:
+            alice.subscribe([topic, hidden], topic, session_timeout_ms=10_000)
+            await alice.until(lambda: alice.owned == {(topic, 0), (topic, 1)})
+
+
+def test_a_topic_is_told_of_soon_after_its_client_may_describe_it(kafka_acls: Cluster) -> None:
+    topic, hidden = f"seen-{uuid.uuid4()}", f"hidden-{uuid.uuid4()}"
+    for name in (topic, hidden):
+        kafka_acls.create_topic(name, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
+    node = kafka_acls.coordinator(topic)
+    with (
+        Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
+        closing(Known("alice", ("127.0.0.1", proxy.ready().port_of(node)), topic, topic, hidden)) as alice,
+    ):
+        alice.joins()
+        assert alice.owned == {topic: [0, 1]}
+        [line] = [line for line in proxy.log.read_text().splitlines() if "topics left out" in line]
+        assert f"group={topic} client=by-hand topics={hidden}" in line
+        kafka_acls.allow("User:alice", "topic", hidden, "read", "describe")
+        # It is looked at once in 45 s.
+        deadline = time.monotonic() + 120
+        while alice.beat() != REBALANCE_IN_PROGRESS:
+            assert time.monotonic() < deadline
+            time.sleep(1)
+        alice.join(claims=alice.owned)
+        alice.sync()
+        assert alice.owned == {topic: [0, 1], hidden: [0, 1]}
+
+
+def test_who_may_not_read_the_group_for_a_while_hears_so_and_comes_back(kafka_acls: Cluster) -> None:
+    topic = f"withdrawn-{uuid.uuid4()}"
+    kafka_acls.create_topic(topic, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
+    node = kafka_acls.coordinator(topic)
+    with (
+        Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
+        closing(Known("alice", ("127.0.0.1", proxy.ready().port_of(node)), topic, topic)) as alice,
+    ):
+        alice.joins()
+        kafka_acls.forbid("User:alice", "group", topic, "read")
+        deadline = time.monotonic() + 60
+        while alice.beat() != GROUP_AUTHORIZATION_FAILED:
+            assert time.monotonic() < deadline
+            time.sleep(1)
+        assert alice.commit(topic, 0, 1) == GROUP_AUTHORIZATION_FAILED
+        kafka_acls.allow("User:alice", "group", topic, "read")
+        # On a connection of its own, as clients come back from an error that they take for fatal.
+        alice.on_new_socket()
+        alice.member_id = ""
+        assert alice.joins().owned == {topic: [0, 1]}
+        assert alice.commit(topic, 0, 1) == 0
+
+
+def test_who_may_not_describe_the_whole_group_begins_anew_after_a_restart(kafka_acls: Cluster) -> None:
+    """The broker describes the group to nobody who may not describe all its topics, not even its own members to them."""
+    group = f"in-part-{uuid.uuid4()}"
+    mine, other = f"{group}-mine", f"{group}-other"
+    kafka_acls.set_group_config(group, consumer_session_timeout_ms="6000")
+    for name, topic in (("alice", mine), ("bob", other)):
+        kafka_acls.create_topic(topic, partitions=2)
+        kafka_acls.allow(f"User:{name}", "group", group, "read")
+        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    node, base = kafka_acls.coordinator(group), room(6)
+    with Running(kafka_acls.bootstrap, "--node", str(node), base=base) as proxy:
+        at = ("127.0.0.1", proxy.ready().port_of(node))
+        alice, bob = Known("alice", at, group, mine), Known("bob", at, group, other)
+        assert bob.joins().owned == {other: [0, 1]}
+        assert alice.joins().owned == {mine: [0, 1]}
+    with (
+        Running(kafka_acls.bootstrap, "--node", str(node), base=base) as proxy,
+        closing(alice),
+        closing(bob),
+    ):
+        proxy.ready()
+        for one in (alice, bob):
+            one.on_new_socket()
+            assert one.beat() == UNKNOWN_MEMBER_ID
+            one.member_id = ""
+        assert alice.joins().owned == {mine: [0, 1]}
+        assert bob.joins().owned == {other: [0, 1]}

@@ -203,6 +203,19 @@ def test_tls_to_the_brokers_from_plaintext_clients(kafka_tls: Cluster, tmp_path:
         assert consumed(proxy.bootstrap, topic, {}) == [b"value"]
 
 
+def test_a_seed_that_says_nothing_within_the_handshake_is_passed_over(kafka_tls: Cluster, tmp_path: Path) -> None:
+    topic = "proxy-tls-silent-seed"
+    kafka_tls.create_topic(topic)
+    assert kafka_tls.certificates is not None
+    text = f'[limits]\nconnect_timeout_ms = 1000\n[upstream_tls]\nca_file = "{kafka_tls.certificates.authority}"\n'
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        seeds = f"127.0.0.1:{silent.getsockname()[1]},{kafka_tls.bootstrap}"
+        with Running(seeds, *configured(tmp_path, text)) as proxy:
+            assert produced(proxy.ready().bootstrap, topic, {}) is None
+            # Who answered the proxy itself is dialled first.
+            assert proxy.metric("upstream_connect_failures_total") == 0
+
+
 def test_brokers_that_are_not_trusted_are_refused_by_side(
     kafka_tls: Cluster, ours: Certificates, tmp_path: Path
 ) -> None:

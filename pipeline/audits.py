@@ -49,7 +49,7 @@ def audits(
     stretches = holders(told, *PARTITION)
     end_ns = transitions.agg(f.max("at_ns").alias("end_ns"))
     found = [
-        _double_ownership(told, stretches),
+        *_double_ownerships(told, stretches, transitions),
         _unowned(stretches),
         _lost_revocations(home, end_ns),
         _backwards(home),
@@ -75,8 +75,19 @@ def _finding(rows: DataFrame, audit: str | Column, severity: str, **values: Colu
     return rows.select(*[column(name, kind) for name, kind in COLUMNS.items()])
 
 
-def _double_ownership(told: DataFrame, stretches: DataFrame) -> DataFrame:
-    return _finding(overlaps(told, stretches), "double ownership", "broken")
+def _double_ownerships(told: DataFrame, stretches: DataFrame, transitions: DataFrame) -> list[DataFrame]:
+    """A proxy that was killed says of no member that it has ended. Whose proxy lives is heard of again, for the coordinator
+    gives nobody what a member has before it has given that member up."""
+    last_words = transitions.groupBy(f.col("proxy").alias("other")).agg(f.max("at_ns").alias("last_ns"))
+    found = overlaps(told, stretches)
+    found = found.join(f.broadcast(last_words), f.col("other_proxy").eqNullSafe(f.col("other")))
+    is_silent = f.col("is_last_word") & (f.col("last_ns") < f.col("from_ns"))
+    silent = f.format_string("%s has said nothing since: was it killed?", "other_proxy")
+    both = f.concat_ws(" and ", "proxy", "other_proxy")
+    return [
+        _finding(found.where(~is_silent), "double ownership", "broken", detail=both),
+        _finding(found.where(is_silent), "silent proxy", "odd", detail=silent),
+    ]
 
 
 def _unowned(stretches: DataFrame) -> DataFrame:

@@ -31,7 +31,8 @@ def holders(intervals: DataFrame, *keys: str) -> DataFrame:
 
 
 def overlaps(intervals: DataFrame, stretches: DataFrame) -> DataFrame:
-    """Pairs of members at once, only of the partitions where the sweep found any."""
+    """Pairs of members at once, only of the partitions where the sweep found any. `is_last_word`: the other one's hold has
+    no end."""
     suspects = stretches.where("count > 1").select(*PARTITION).distinct()
     held = intervals.join(f.broadcast(suspects), list(PARTITION), "left_semi").withColumn(
         "end_ns", f.coalesce("to_ns", f.lit(2**63 - 1))
@@ -50,5 +51,7 @@ def overlaps(intervals: DataFrame, stretches: DataFrame) -> DataFrame:
         "a.member_id AS other_member_id",
         "b.from_ns AS from_ns",
         "least(a.to_ns, b.to_ns) AS to_ns",
-        "concat(b.proxy, ' and ', a.proxy) AS detail",
+        "b.proxy AS proxy",
+        "a.proxy AS other_proxy",
+        "a.to_ns IS NULL AS is_last_word",
     )

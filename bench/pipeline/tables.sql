@@ -95,6 +95,7 @@ FROM events WINDOW line AS (PARTITION BY group_id, partition ORDER BY at_ns, del
 
 CREATE TABLE audits AS
 WITH ended AS (SELECT max(at_ns) AS end_ns FROM transitions),
+last_words AS (SELECT proxy, max(at_ns) AS last_ns FROM transitions GROUP BY ALL),
 holding AS (SELECT * FROM stretches WHERE to_ns IS NULL OR to_ns > from_ns),
 held AS (
     SELECT *, coalesce(to_ns, 9223372036854775807) AS end_ns FROM ownership
@@ -139,9 +140,9 @@ clocks AS (
     SELECT group_id, member_id, at_ns, (at_ns - "at" * 1000000)
         - lag(at_ns - "at" * 1000000) OVER (PARTITION BY proxy ORDER BY "at", span_id) AS step
     FROM transitions)
-SELECT 'double ownership' AS audit, b.group_id, b.member_id, a.member_id AS other_member_id, b.partition,
-    b.from_ns, least(a.to_ns, b.to_ns) AS to_ns
-FROM held a JOIN held b ON a.group_id = b.group_id AND a.partition = b.partition AND a.member_id <> b.member_id
+SELECT CASE WHEN a.to_ns IS NULL AND last_ns < b.from_ns THEN 'silent proxy' ELSE 'double ownership' END AS audit,
+    b.group_id, b.member_id, a.member_id AS other_member_id, b.partition, b.from_ns, least(a.to_ns, b.to_ns) AS to_ns
+FROM held a JOIN last_words w ON a.proxy IS NOT DISTINCT FROM w.proxy JOIN held b ON a.group_id = b.group_id AND a.partition = b.partition AND a.member_id <> b.member_id
     AND a.end_ns > b.from_ns AND (a.from_ns, a.member_id) < (b.from_ns, b.member_id)
 UNION ALL BY NAME SELECT 'unowned' AS audit, group_id, partition, from_ns, to_ns FROM holding
     WHERE holders = 0 AND to_ns - from_ns > 10000000000

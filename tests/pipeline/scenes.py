@@ -5,6 +5,7 @@ double       b is told t:0 while a still has it                lost      upstrea
 stuck        a is asked to rejoin, and never does              skew      somebody sets the proxy's clock
 back         an epoch, and a generation, go backwards          untold    a generation that no client ever synced
 commits      by a member that does not own what it commits     flapping  four joins in a minute
+killed       of a's proxy nothing is heard any more, and b is told what a had
 moved        a client moves from one proxy to another          gone      all members left a day ago
 """
 
@@ -23,9 +24,22 @@ TELLING_LINES = ("{broken", "{}", '{"resourceSpans":[{"resource":{"attributes":[
 
 
 def write_all(folder: Path) -> None:
-    first = [*story(), *double(), *lost(), *stuck(), *back(), *untold(), *commits(), *flapping(), *gone(), *late()]
+    first = [
+        *story(),
+        *double(),
+        *lost(),
+        *stuck(),
+        *back(),
+        *untold(),
+        *commits(),
+        *flapping(),
+        *gone(),
+        *late(),
+        *taken_over(),
+    ]
     write(folder / "proxy-1.json", first)
     write(folder / "skew.json", skew(), "skewed")
+    write(folder / "killed.json", killed_with_its_proxy(), "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     write(folder / "moved-2.json", moved_to(), "proxy-2")
     # The same again: exporters deliver at least once.
@@ -50,6 +64,14 @@ def double() -> Spans:
     a = Planted("double", "a").joins(0, 0, 1).leaves(9_000)
     b = Planted("double", "b").joins(5_000, 0).leaves(20_000)
     return [*a.spans, *b.spans]
+
+
+def killed_with_its_proxy() -> Spans:
+    return Planted("killed", "a", "killed").joins(0, 0).spans
+
+
+def taken_over() -> Spans:
+    return Planted("killed", "b").joins(60_000, 0).leaves(90_000).spans
 
 
 def lost() -> Spans:

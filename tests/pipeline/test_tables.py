@@ -101,6 +101,13 @@ def test_a_planted_double_ownership_is_found_with_both_members_and_its_time(rows
     assert (found.to_ns - found.from_ns) // MS == 9_000 - 5_002
 
 
+def test_who_holds_what_the_last_word_of_a_killed_proxy_says_of_another_is_told_apart(rows: Rows) -> None:
+    (found,) = rows("audits", "group_id = 'killed'")
+    assert (found.audit, found.severity, found.member_id, found.other_member_id) == ("silent proxy", "odd", "b", "a")
+    assert found.detail == "killed has said nothing since: was it killed?"
+    assert (found.to_ns - found.from_ns) // MS == 90_000 - 60_002
+
+
 def test_a_planted_lost_revocation_is_found(rows: Rows) -> None:
     (found,) = rows("audits", "audit = 'lost revocation'")
     assert (found.group_id, found.member_id, found.partition) == ("lost", "a", "t:1")

@@ -2,8 +2,9 @@
 
 Nobody wrote this story down beforehand: a seed draws it, and the machine's own pace adds to it, so that the same seed need
 not end the same way twice. What must hold in any of them is that every record is read, that no partition has two owners,
-that the group comes to rest, and that the proxy makes no mistake. How long each thing took to settle is said too: what takes
-as long as a coordinator's session (45 s) where it should take a client's (10 s) is worth a look into the traces.
+that the group comes to rest, that the proxy makes no mistake, and that the audits of the traces find nothing broken. How long
+each thing took to settle is said too: what takes as long as a coordinator's session (45 s) where it should take a client's
+(10 s) is worth a look into the traces.
 
     play.py       what can happen, and what came of it
     __main__.py   python -m tests.chaos [--seed N] [--events N] [--broker VERSION]

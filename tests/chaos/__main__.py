@@ -1,18 +1,20 @@
 """python -m tests.chaos [--seed N] [--events N] [--broker VERSION]
 
 A cluster of three, a proxy before it, and a seed's worth of accidents. What went wrong is said, and where the journal, the
-traces and the logs are.
+traces and the logs are. Then the pipeline looks through the traces, and may find nothing broken either.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import subprocess
 import sys
 import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import duckdb
 import trio
 
 from tests.chaos.play import Outcome, Play
@@ -35,9 +37,11 @@ def main() -> None:
     try:
         with Cluster.start(version=options.broker, nodes=3) as kafka:
             outcome = trio.run(_plays, kafka, folder, options.seed, options.events)
+        found = _audited(folder)
     except WentWrong as failure:
         sys.exit("\n".join([str(failure), *getattr(failure, "__notes__", [])]))
     print(outcome)
+    print("audits:", ", ".join(f"{count} x {audit} ({severity})" for audit, severity, count in found) or "nothing")
 
 
 async def _plays(kafka: Cluster, folder: Path, seed: int, events: int) -> Outcome:
@@ -47,6 +51,17 @@ async def _plays(kafka: Cluster, folder: Path, seed: int, events: int) -> Outcom
         if not play.outcome.good:
             raise WentWrong(repr(play.outcome))
         return play.outcome
+
+
+def _audited(folder: Path) -> list[tuple[str, str, int]]:
+    command = [sys.executable, "-m", "pipeline", "batch", str(folder / "traces.jsonl"), str(folder / "tables")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise WentWrong(f"the pipeline: {done.stderr}")
+    rows = f"FROM '{folder}/tables/audits/*.parquet'"
+    if broken := duckdb.execute(f"{rows} WHERE severity = 'broken'").fetchall():
+        raise WentWrong("\n".join(["the audits found:", *map(repr, broken)]))
+    return duckdb.execute(f"SELECT audit, severity, count(*) {rows} GROUP BY ALL ORDER BY ALL").fetchall()
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ from proxy.settings import Limits
 SWEEP_SECONDS = 1.0
 DRAIN_SWEEP_SECONDS = 0.05
 
-# These say something is wrong, here or with a peer; the others are how connections ordinarily end.
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
+# How connections end; any other cause says that something is wrong, here or with a peer.
 ORDINARY = frozenset(
     {Cause.RELEASED, Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST}
 )

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import resource
 import signal
 import socket
@@ -60,7 +59,7 @@ from proxy.scout import NO_ANSWER, Scout
 from proxy.settings import Settings
 from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
 from proxy.tls_link import TlsLink
-from proxy.tracing.exporting import CannotExport, Exporting
+from proxy.tracing.exporting import CannotExport, Exporting, own_name
 from proxy.tracing.metrics import TraceMetrics
 from proxy.tracing.traces import Traces
 from proxy.wire import Wire, api_name
@@ -92,8 +91,7 @@ class Proxy:
         self.host.observers += [membership_log(log), self.picture.observe, self.group_metrics.observe]
         self.exporting = self.traces = None
         if settings.traces.file is not None or settings.traces.otlp_endpoint is not None:
-            instance = f"{socket.gethostname()}-{os.getpid()}"
-            self.exporting = Exporting(settings.traces, instance, version("kip848-proxy"), log)
+            self.exporting = Exporting(settings.traces, own_name(), version("kip848-proxy"), log)
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
         self.connections = Connections(

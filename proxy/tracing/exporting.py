@@ -8,6 +8,9 @@ counted, and so is one whose batch the exporter gave up. Nobody waits for a coll
 from __future__ import annotations
 
 import logging
+import os
+import secrets
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -33,6 +36,12 @@ BATCH_SPANS = 512
 CLOSE_MS = 5_000
 # OpenTelemetry's exporters say no more.
 NOT_TAKEN = "the collector takes none, or does not answer in time"
+
+
+def own_name() -> str:
+    """Of this life of the proxy. In a container the process is number 1 in each, and its host keeps its name; but what a
+    life that was killed has said of its members must be told from what the next one says."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 class CannotExport(Exception):

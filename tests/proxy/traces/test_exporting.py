@@ -22,7 +22,7 @@ from opentelemetry.trace import SpanContext
 
 from proxy.logs import Log
 from proxy.settings import Traces as Settings
-from proxy.tracing.exporting import NOT_TAKEN, CannotExport, Export, Exporting
+from proxy.tracing.exporting import NOT_TAKEN, CannotExport, Export, Exporting, own_name
 from proxy.tracing.otlp_file import request_line
 from proxy.tracing.traces import Traces
 from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
@@ -66,6 +66,13 @@ IDS = {"traceId", "spanId", "parentSpanId"}
 
 
 # --- the file ------------------------------------------------------------------------------------------------------
+
+
+def test_each_life_of_a_proxy_has_a_name_of_its_own() -> None:
+    """In a container that restarts, the host's name and the process' number are those of before."""
+    one, other = own_name(), own_name()
+    assert one != other
+    assert one.startswith(f"{socket.gethostname()}-")
 
 
 def test_each_line_of_the_file_is_one_request_as_the_collector_writes_it(tmp_path: Path) -> None:

@@ -114,9 +114,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interval_ms: int | None = None
     in_flight: GroupHeartbeat | None = None
     voted: str | None = None  # the assignor that the coordinator has heard
-    lost: bool = (
-        False  # an answer is missing, or more is to be said: the next heartbeat says all (the lost-response rule)
-    )
+    lost: bool = False  # an answer is missing, or more is to be said: the next heartbeat says all
     cut: bool = False  # the coordinator is out of reach or not one: clients are told to look for it
     unseat: Unseat | None = None
     settled: bool = False  # a description said that this assignment is whole

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proxy import observations as seen
 from proxy.groups import classic, native
 from proxy.groups.line import Key
-from proxy.groups.untranslated import Memory
+from proxy.groups.memory import Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev

@@ -6,13 +6,13 @@ what would keep the coordinator from ever converting a group that is to be trans
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
 from proxy.groups import classic, convertible
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
+from proxy.groups.memory import LARGEST_MEMORY, Memory
 from translation import errors as e
 from translation.admission import why_not_translated
 
@@ -20,35 +20,9 @@ if TYPE_CHECKING:
     from proxy.groups.host import Host
     from proxy.groups.requests import Requests
 
-LARGEST_MEMORY = 20_000
 # What a broker answers to a member that it has, and to one that it has no more.
 THERE = frozenset({e.NONE, e.REBALANCE_IN_PROGRESS})
 GONE = frozenset({e.UNKNOWN_MEMBER_ID, e.FENCED_INSTANCE_ID})
-
-
-class Memory:
-    """Members that came up, each with the reason why, but not for ever: the oldest are forgotten."""
-
-    def __init__(self) -> None:
-        self._keys: OrderedDict[Key, str] = OrderedDict()
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self._keys
-
-    def add(self, key: Key, reason: str = "") -> None:
-        self._keys[key] = reason
-        self._keys.move_to_end(key)
-        if len(self._keys) > LARGEST_MEMORY:
-            self._keys.popitem(last=False)
-
-    def reason(self, key: Key) -> str:
-        return self._keys.get(key, "")
-
-    def take(self, key: Key) -> bool:
-        """It was there, and is no more."""
-        was_there = key in self._keys
-        self._keys.pop(key, None)
-        return was_there
 
 
 class Untranslated:

@@ -1,0 +1,34 @@
+"""Who came up before, and of what was said already: remembered, but not for ever."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from proxy.groups.line import Key
+
+LARGEST_MEMORY = 20_000
+
+
+class Memory:
+    """Members that came up, each with the reason why, but not for ever: the oldest are forgotten."""
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[Key, str] = OrderedDict()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._keys
+
+    def add(self, key: Key, reason: str = "") -> None:
+        self._keys[key] = reason
+        self._keys.move_to_end(key)
+        if len(self._keys) > LARGEST_MEMORY:
+            self._keys.popitem(last=False)
+
+    def reason(self, key: Key) -> str:
+        return self._keys.get(key, "")
+
+    def take(self, key: Key) -> bool:
+        """It was there, and is no more."""
+        was_there = key in self._keys
+        self._keys.pop(key, None)
+        return was_there

@@ -101,9 +101,16 @@ def run(bench: Bench, measured: list[Peer], rounds: int, only: list[str]) -> Tab
         first = number % len(measured)
         for measure in wanted:
             for peer in measured[first:] + measured[:first]:
-                result = measure(peer)
-                if number > 0:
-                    note(peer, result)
+                try:
+                    result = measure(peer)
+                except RuntimeError as error:
+                    if number > 0:
+                        raise RuntimeError(f"{measure.__name__} of {peer.name}: {error}") from error
+                    # A cold JVM closes connections that ask before it is ready for so many.
+                    print(f"{measure.__name__} of {peer.name}, while it warms up: {error}")
+                else:
+                    if number > 0:
+                        note(peer, result)
         print(f"round {number} of {rounds} done", flush=True)
     return table
 

@@ -14,6 +14,7 @@ import trio
 from proxy.addresses import Address, Directory
 from proxy.causes import Disconnect
 from proxy.logs import Log
+from proxy.streams import NO_ANSWER
 from proxy.tls import HandshakeFailed
 from proxy.wire import Broker, Wire
 
@@ -22,8 +23,6 @@ REFRESH_SECONDS = 15.0
 ANSWER_SECONDS = 10.0
 REMIND_SECONDS = 60.0
 ASK_AGAIN_SECONDS = 300.0
-# What a time-out, which has no words of its own, is called.
-NO_ANSWER = "no answer in time"
 LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
 Dial = Callable[[Address], Awaitable[trio.abc.Stream]]

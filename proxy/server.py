@@ -19,13 +19,10 @@ mistake of ours and ends the process loudly.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import resource
 import signal
-import socket
 from collections.abc import Callable
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -34,7 +31,6 @@ from prometheus_client.registry import Collector
 
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import Pages, health_pages, serve_admin
-from proxy.causes import Cause, Disconnect
 from proxy.certificate_metrics import CertificateMetrics
 from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
@@ -46,19 +42,18 @@ from proxy.groups.clock import Clock
 from proxy.groups.host import Host
 from proxy.groups.journal import CannotJournal, Journal
 from proxy.groups.passing import GroupRules, pacing_of, rules_of
-from proxy.link import Link
 from proxy.logs import Log
 from proxy.membership_log import membership_log
 from proxy.metrics import Metrics
-from proxy.names import Names, Target
+from proxy.newcomers import Newcomers
 from proxy.pages import connection_pages, picture_pages
 from proxy.parting import Partings
 from proxy.picture import Picture
 from proxy.reloading import reload_rules
-from proxy.scout import NO_ANSWER, Scout
+from proxy.scout import Scout
 from proxy.settings import Settings
-from proxy.tls import ClientSide, HandshakeFailed, UpstreamSide
-from proxy.tls_link import TlsLink
+from proxy.streams import Streams
+from proxy.tls import ClientSide, UpstreamSide
 from proxy.tracing.exporting import CannotExport, Exporting, own_name
 from proxy.tracing.metrics import TraceMetrics
 from proxy.tracing.traces import Traces
@@ -70,7 +65,7 @@ class CannotStart(Exception):
 
 
 class Proxy:
-    """All the parts, and how a newcomer becomes a connection."""
+    """All the parts, and the doors: one to begin with, and one for each broker."""
 
     def __init__(self, settings: Settings, log: Log, epoll_set: EpollSet, tasks: trio.Nursery) -> None:
         self.settings = settings
@@ -97,14 +92,15 @@ class Proxy:
         self.connections = Connections(
             settings.limits, self.wire, self.counts, log, self.host.requests.open_line, Partings(epoll_set)
         )
-        self.names = Names()
-        self.scout = Scout(self.directory, self.wire, self._dial_stream, log)
-        self.client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
-        self.upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
+        client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
+        upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
+        self.sides = [side for side in (client_side, upstream_side) if side is not None]
+        streams = Streams(settings.limits, upstream_side, self.counts)
+        self.scout = Scout(self.directory, self.wire, streams.open, log)
+        self.newcomers = Newcomers(settings, self.connections, self.directory, streams, client_side, epoll_set, tasks)
         self.doors: list[Door] = []
         self._unopened: dict[int, str] = {}
         self._epoll_set = epoll_set
-        self._tasks = tasks
 
     # --------------------------------------------------------------------------------------------------------- doors
 
@@ -123,7 +119,7 @@ class Proxy:
         self.log.warning("stood still", at_least_seconds=round(seconds, 1))
 
     def _open_door(self, address: Address, node: int | None) -> None:
-        self.doors.append(Door(self._epoll_set, address, node, self._welcome, self.log))
+        self.doors.append(Door(self._epoll_set, address, node, self.newcomers.welcome, self.log))
 
     def _bind_address(self, node: int) -> Address:
         return Address(parse_address(self.settings.listen).host, self.directory.port_of(node))
@@ -150,10 +146,6 @@ class Proxy:
                 if door.resting:
                     door.resume()
 
-    @property
-    def sides(self) -> list[ClientSide | UpstreamSide]:
-        return [side for side in (self.client_side, self.upstream_side) if side is not None]
-
     def pages(self) -> Pages:
         others: list[Collector] = [self.group_metrics, CertificateMetrics(self.sides)]
         if self.traces is not None and self.exporting is not None:
@@ -170,141 +162,6 @@ class Proxy:
         upstream = [] if self.scout.reachable else [f"no broker of {', '.join(self.settings.upstream)} answers"]
         draining = ["draining: the proxy is shutting down"] if self.connections.draining else []
         return [*upstream, *self._unopened.values(), *draining]
-
-    # ----------------------------------------------------------------------------------------------------- newcomers
-
-    def _welcome(self, sock: socket.socket, client: str, node: int | None) -> None:
-        if self.connections.full:
-            self.connections.refused(client, Cause.TOO_MANY_CONNECTIONS, node=node)
-            sock.close()
-        elif self.client_side or self.upstream_side:
-            self._tasks.start_soon(self._serve_tls, sock, client, node)
-        else:
-            choices = self._choices(node)
-            if choices is None:
-                self._tasks.start_soon(self._link_after_resolving, sock, client, node)
-            else:
-                self._link(sock, client, node, choices)
-
-    def _link(self, sock: socket.socket, client: str, node: int | None, choices: list[tuple[Address, Target]]) -> None:
-        try:
-            Link(self.connections, self._epoll_set, sock, client, node, choices)
-        except OSError as failure:
-            # It hung up before it was let in.
-            self.connections.refused(client, Cause.CLIENT_LOST, str(failure), node)
-            sock.close()
-
-    def _choices(self, node: int | None) -> list[tuple[Address, Target]] | None:
-        """Where to dial, if no name must be resolved first."""
-        choices = []
-        for address in self.directory.targets(node):
-            targets = self.names.remembered(address)
-            if targets is None:
-                return None
-            choices += [(address, target) for target in targets]
-        return choices
-
-    async def _link_after_resolving(self, sock: socket.socket, client: str, node: int | None) -> None:
-        choices: list[tuple[Address, Target]] = []
-        self.connections.arriving += 1
-        try:
-            with trio.move_on_after(self.settings.limits.connect_timeout_ms / 1000):
-                choices = await self._resolved(node)
-        finally:
-            self.connections.arriving -= 1
-        if not choices:
-            self.connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
-            sock.close()
-            return
-        self._link(sock, client, node, choices)
-
-    async def _resolved(self, node: int | None) -> list[tuple[Address, Target]]:
-        choices = []
-        for address in self.directory.targets(node):
-            with contextlib.suppress(OSError):
-                choices += [(address, target) for target in await self.names.resolve(address)]
-        return choices
-
-    # ----------------------------------------------------------------------------------------------------------- tls
-
-    async def _serve_tls(self, sock: socket.socket, client: str, node: int | None) -> None:
-        sock.setblocking(False)
-        stream: trio.abc.Stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
-        self.connections.arriving += 1
-        try:
-            stream, node = await self._greet(stream, node)
-        except (HandshakeFailed, trio.TooSlowError, OSError, KeyError) as failure:
-            self.connections.refused(client, Cause.CLIENT_TLS_FAILED, _in_words(failure), node)
-            await trio.aclose_forcefully(stream)
-            return
-        finally:
-            self.connections.arriving -= 1
-        link = TlsLink(self.connections, stream, client, node, partial(self._part, sock))
-        await link.run(lambda: self._dial_node(node))
-
-    def _part(self, sock: socket.socket) -> None:
-        """trio closes the descriptor that it has."""
-        with contextlib.suppress(OSError):
-            self.connections.partings.take(sock.dup(), trio.current_time())
-
-    async def _greet(self, stream: trio.abc.Stream, node: int | None) -> tuple[trio.abc.Stream, int | None]:
-        """The handshake, where clients have TLS; with SNI it says which node is meant."""
-        if self.client_side is None:
-            return stream, node
-        with trio.fail_after(self.settings.limits.tls_handshake_timeout_ms / 1000):
-            stream, server_name = await self.client_side.handshake(stream)
-        return stream, node if self.settings.sni is None else self.directory.node_of_server_name(server_name)
-
-    async def _dial_node(self, node: int | None) -> tuple[Address, trio.abc.Stream]:
-        failures = []
-        for address in self.directory.targets(node):
-            try:
-                with trio.fail_after(self.settings.limits.connect_timeout_ms / 1000):
-                    return address, await self._dial_stream(address)
-            except HandshakeFailed as failure:
-                raise Disconnect(Cause.BROKER_TLS_FAILED, f"{address}: {failure}") from failure
-            except (OSError, trio.BrokenResourceError, trio.TooSlowError) as failure:
-                self.counts.upstream_connect_failures += 1
-                failures.append(f"{address}: {str(failure) or NO_ANSWER}")
-        raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
-
-    async def _dial_stream(self, address: Address) -> trio.abc.Stream:
-        """A connection to a broker as settings have it, TLS or not. The caller closes it."""
-        targets = await self.names.resolve(address)
-        stream: trio.abc.Stream = await _connect(targets, self.settings.limits.connect_timeout_ms / 1000)
-        if self.upstream_side is None:
-            return stream
-        try:
-            return await self.upstream_side.handshake(stream, address.host)
-        except BaseException:
-            await trio.aclose_forcefully(stream)
-            raise
-
-
-def _in_words(failure: Exception) -> str:
-    if isinstance(failure, KeyError):
-        (name,) = failure.args
-        unnamed = "the client sent no server name: it must dial a name, not an address"
-        return f"clients ⇄ proxy (sni): {unnamed if name is None else f'no broker is called {name!r}'}"
-    return str(failure) or "clients ⇄ proxy (client_tls): no handshake in time"
-
-
-async def _connect(targets: list[Target], seconds: float) -> trio.SocketStream:
-    """Each has its share of the time: the first of a name's addresses may be out of reach."""
-    failure: OSError | trio.TooSlowError = OSError("no address to dial")
-    for family, target in targets:
-        sock = trio.socket.socket(family, socket.SOCK_STREAM)
-        try:
-            with trio.fail_after(seconds / len(targets)):
-                await sock.connect(target)
-            return trio.SocketStream(sock)
-        except (OSError, trio.TooSlowError) as refused:
-            sock.close()
-            failure = refused
-        except BaseException:
-            sock.close()
-            raise
-    raise failure
 
 
 async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]) -> None:

@@ -66,8 +66,7 @@ class Commits:
         """Once a client and group."""
         group_id, client_id = request.body.group_id, line.client.client_id
         retention_ms = getattr(request.body, "retention_time_ms", -1)
-        if retention_ms >= 0 and (group_id, client_id) not in self._told:
-            self._told.add((group_id, client_id))
+        if retention_ms >= 0 and self._told.is_new((group_id, client_id)):
             self._host.log.warning(
                 "a commit's own retention time is not kept",
                 group=group_id,

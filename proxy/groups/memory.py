@@ -24,6 +24,13 @@ class Memory:
         if len(self._keys) > LARGEST_MEMORY:
             self._keys.popitem(last=False)
 
+    def is_new(self, key: Key) -> bool:
+        """It was not there, and is now: whoever says something once asks this first."""
+        was_there = key in self._keys
+        if not was_there:
+            self.add(key)
+        return not was_there
+
     def reason(self, key: Key) -> str:
         return self._keys.get(key, "")
 

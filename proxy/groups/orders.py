@@ -142,6 +142,5 @@ class Orders:
         member = self._host.members.get(key)
         client_id = member.client_id if member is not None else ""
         told = (key[0], " ".join((client_id, event, *facts.values())))
-        if told not in self._warned:
-            self._warned.add(told)
+        if self._warned.is_new(told):
             self._host.log.warning(event, group=key[0], client=client_id, **facts)

@@ -133,8 +133,7 @@ class Requests:
     def _keep_out(self, line: Line, request: Request) -> None:
         """Said once a client: it tries again for ever."""
         group_id, client = request.body.group_id, line.client
-        if (group_id, client.client_id) not in self._refused:
-            self._refused.add((group_id, client.client_id))
+        if self._refused.is_new((group_id, client.client_id)):
             who = {"group": group_id, "client": client.client_id, "address": client.address}
             self._host.log.warning("group refused", **who, reason="a rule says `refuse`")
         self._host.observe(seen.GroupRefused(at_ns=self.clock.now_ns, group_id=group_id, client=client))

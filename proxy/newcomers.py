@@ -1,0 +1,137 @@
+"""How somebody who came in at a door becomes a connection.
+
+Where both sides are plaintext a connection is a link on the epoll set, at once if no name must be resolved first. Where one
+of them has TLS it is a task; with SNI, only the handshake says which broker is meant.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from functools import partial
+
+import trio
+
+from proxy.addresses import Address, Directory
+from proxy.causes import Cause
+from proxy.connections import Connections
+from proxy.epoll_set import EpollSet
+from proxy.link import Link
+from proxy.names import Target
+from proxy.settings import Settings
+from proxy.streams import Streams
+from proxy.tls import ClientSide, HandshakeFailed
+from proxy.tls_link import TlsLink
+
+
+class Newcomers:
+    def __init__(
+        self,
+        settings: Settings,
+        connections: Connections,
+        directory: Directory,
+        streams: Streams,
+        client_side: ClientSide | None,
+        epoll_set: EpollSet,
+        tasks: trio.Nursery,
+    ) -> None:
+        self._limits = settings.limits
+        self._has_sni = settings.sni is not None
+        self._connections = connections
+        self._directory = directory
+        self._streams = streams
+        self._client_side = client_side
+        self._epoll_set = epoll_set
+        self._tasks = tasks
+
+    def welcome(self, sock: socket.socket, client: str, node: int | None) -> None:
+        if self._connections.full:
+            self._connections.refused(client, Cause.TOO_MANY_CONNECTIONS, node=node)
+            sock.close()
+        elif self._client_side or self._streams.upstream_side:
+            self._tasks.start_soon(self._serve_tls, sock, client, node)
+        else:
+            choices = self._choices(node)
+            if choices is None:
+                self._tasks.start_soon(self._link_after_resolving, sock, client, node)
+            else:
+                self._link(sock, client, node, choices)
+
+    # ----------------------------------------------------------------------------------------------------- plaintext
+
+    def _link(self, sock: socket.socket, client: str, node: int | None, choices: list[tuple[Address, Target]]) -> None:
+        try:
+            Link(self._connections, self._epoll_set, sock, client, node, choices)
+        except OSError as failure:
+            # It hung up before it was let in.
+            self._connections.refused(client, Cause.CLIENT_LOST, str(failure), node)
+            sock.close()
+
+    def _choices(self, node: int | None) -> list[tuple[Address, Target]] | None:
+        """Where to dial, if no name must be resolved first."""
+        choices = []
+        for address in self._directory.targets(node):
+            targets = self._streams.names.remembered(address)
+            if targets is None:
+                return None
+            choices += [(address, target) for target in targets]
+        return choices
+
+    async def _link_after_resolving(self, sock: socket.socket, client: str, node: int | None) -> None:
+        choices: list[tuple[Address, Target]] = []
+        self._connections.arriving += 1
+        try:
+            with trio.move_on_after(self._limits.connect_timeout_ms / 1000):
+                choices = await self._resolved(node)
+        finally:
+            self._connections.arriving -= 1
+        if not choices:
+            self._connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
+            sock.close()
+            return
+        self._link(sock, client, node, choices)
+
+    async def _resolved(self, node: int | None) -> list[tuple[Address, Target]]:
+        choices = []
+        for address in self._directory.targets(node):
+            with contextlib.suppress(OSError):
+                choices += [(address, target) for target in await self._streams.names.resolve(address)]
+        return choices
+
+    # ----------------------------------------------------------------------------------------------------------- tls
+
+    async def _serve_tls(self, sock: socket.socket, client: str, node: int | None) -> None:
+        sock.setblocking(False)
+        stream: trio.abc.Stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+        self._connections.arriving += 1
+        try:
+            stream, node = await self._greet(stream, node)
+        except (HandshakeFailed, trio.TooSlowError, OSError, KeyError) as failure:
+            self._connections.refused(client, Cause.CLIENT_TLS_FAILED, _in_words(failure), node)
+            await trio.aclose_forcefully(stream)
+            return
+        finally:
+            self._connections.arriving -= 1
+        link = TlsLink(self._connections, stream, client, node, partial(self._part, sock))
+        await link.run(lambda: self._streams.open_any(self._directory.targets(node)))
+
+    def _part(self, sock: socket.socket) -> None:
+        """trio closes the descriptor that it has."""
+        with contextlib.suppress(OSError):
+            self._connections.partings.take(sock.dup(), trio.current_time())
+
+    async def _greet(self, stream: trio.abc.Stream, node: int | None) -> tuple[trio.abc.Stream, int | None]:
+        """The handshake, where clients have TLS; with SNI it says which node is meant."""
+        if self._client_side is None:
+            return stream, node
+        with trio.fail_after(self._limits.tls_handshake_timeout_ms / 1000):
+            stream, server_name = await self._client_side.handshake(stream)
+        return stream, self._directory.node_of_server_name(server_name) if self._has_sni else node
+
+
+def _in_words(failure: Exception) -> str:
+    if isinstance(failure, KeyError):
+        (name,) = failure.args
+        unnamed = "the client sent no server name: it must dial a name, not an address"
+        return f"clients ⇄ proxy (sni): {unnamed if name is None else f'no broker is called {name!r}'}"
+    return str(failure) or "clients ⇄ proxy (client_tls): no handshake in time"

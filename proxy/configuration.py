@@ -16,7 +16,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from proxy.settings import Port, Settings
+from proxy.settings import Port, Settings, Translation
 from proxy.tls import BadCertificate, client_context, upstream_context
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
@@ -232,6 +232,7 @@ def check(settings: Settings, *, listens: bool = True) -> None:
         _check_ports(settings, port)
     else:
         _check_sni(settings)
+    _check_sessions(settings.translation)
     _check_files(settings)
 
 
@@ -320,6 +321,15 @@ def _check_sni(settings: Settings) -> None:
         raise BadSettings(
             f"sni.broker_pattern = {settings.sni.broker_pattern!r}: it must hold {{node}} once, "
             "as in broker-{node}.kafka.example"
+        )
+
+
+def _check_sessions(translation: Translation) -> None:
+    least, most = translation.min_session_ms, translation.max_session_ms
+    if least > most:
+        raise BadSettings(
+            f"translation.min_session_ms = {least}: more than max_session_ms ({most}), so no client could join; "
+            "give both what the brokers have as group.min.session.timeout.ms and group.max.session.timeout.ms"
         )
 
 

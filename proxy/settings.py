@@ -97,6 +97,10 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     native_moving_ms: Annotated[int, Meta(ge=0)] = 300
     # The same while the group is quiet.
     native_quiet_ms: Annotated[int, Meta(ge=0)] = 2_000
+    # The shortest `session.timeout.ms` of a client that is taken: what the brokers have as `group.min.session.timeout.ms`.
+    min_session_ms: Annotated[int, Meta(ge=1)] = 6_000
+    # The longest: their `group.max.session.timeout.ms`.
+    max_session_ms: Annotated[int, Meta(ge=1)] = 1_800_000
     # Where it is written what clients were told, so that a restart goes unnoticed; none: kept in memory only.
     journal: str | None = None
     # Members leave the group when the proxy is stopped, rather than wait for its restart.

@@ -56,10 +56,9 @@ def _refuse(turn: Turn, join: JoinRequested, error: int) -> None:
 
 def _impropriety(member: Member, join: JoinRequested) -> int:
     """What a classic broker would refuse too, with the code it would give."""
-    bounds = range(member.rules.min_session_ms, member.rules.max_session_ms + 1)
     if not member.group_id:
         return e.INVALID_GROUP_ID
-    if join.session_timeout_ms not in bounds:
+    if not member.rules.takes_session(join.session_timeout_ms):
         return e.INVALID_SESSION_TIMEOUT
     if join.protocol_type != "consumer" or not join.protocols:
         return e.INCONSISTENT_GROUP_PROTOCOL

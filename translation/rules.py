@@ -45,6 +45,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     # Overrides what the assignor's name maps to; "" leaves the choice to the group's default.
     assignor: str | None = None
 
+    def takes_session(self, session_ms: int) -> bool:
+        return self.min_session_ms <= session_ms <= self.max_session_ms
+
 
 class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     """What the members of one proxy know together (group.py)."""

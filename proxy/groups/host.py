@@ -76,7 +76,7 @@ class Host:
         self.rules.exchange(group_rules)
         for key, member in self.members.items():
             self.members[key] = msgspec.structs.replace(member, rules=self.rules.of(key[0]).rules)
-        self.requests.ruled_anew()
+        self.requests.refusals.ruled_anew()
         after = {group_id: self.rules.of(group_id) for group_id in before}
         return {group_id: (was, after[group_id]) for group_id, was in before.items() if was != after[group_id]}
 

@@ -67,6 +67,8 @@ def dry_run(join: JoinRequested, rules: Rules) -> str:
         return f"dry run: it would pass: {why}"
     if not join.protocols:
         return "dry run: it would be refused: it offers no assignor"
+    if not rules.takes_session(join.session_timeout_ms):
+        return f"dry run: it would be refused: a session of {join.session_timeout_ms} ms is out of bounds"
     first = join.protocols[0]
     try:
         topics = sorted(read_subscription(first.metadata).topics)
@@ -77,7 +79,13 @@ def dry_run(join: JoinRequested, rules: Rules) -> str:
 
 
 def rules_of(settings: Translation) -> Rules:
-    return Rules(park_ms=settings.park_ms, company_ms=settings.company_ms, hold_beat_part=settings.hold_heartbeats)
+    return Rules(
+        park_ms=settings.park_ms,
+        company_ms=settings.company_ms,
+        hold_beat_part=settings.hold_heartbeats,
+        min_session_ms=settings.min_session_ms,
+        max_session_ms=settings.max_session_ms,
+    )
 
 
 def pacing_of(settings: Translation) -> Pacing:

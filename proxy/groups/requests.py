@@ -23,6 +23,7 @@ from proxy.groups.line import Key, Line
 from proxy.groups.memory import Memory
 from proxy.groups.passing import dry_run
 from proxy.groups.recognising import Recognition
+from proxy.groups.refusals import Refusals
 from proxy.groups.untranslated import Untranslated
 from translation import actions as do
 from translation import errors as e
@@ -56,8 +57,7 @@ class Requests:
         self.untranslated = Untranslated(host, self)
         # Ids given out with MEMBER_ID_REQUIRED.
         self.issued = Memory()
-        # Groups with client ids, of which it was said.
-        self._refused = Memory()
+        self.refusals = Refusals(host.log)
         self._host = host
         self._waiting: dict[int, Waiting] = {}
         self._number = 0
@@ -78,10 +78,6 @@ class Requests:
         if request.key == classic.GROUP_HEARTBEAT:
             return self._native_request(line, request)
         return self._group_request(line, request)
-
-    def ruled_anew(self) -> None:
-        """Whom a rule refuses is said again."""
-        self._refused = Memory()
 
     def interrupted(self, line: Line) -> None:
         self.holds.interrupted(line)
@@ -131,11 +127,8 @@ class Requests:
         return self.leaves.keys(request) if is_leave else [(request.body.group_id, request.body.member_id)]
 
     def _keep_out(self, line: Line, request: Request) -> None:
-        """Said once a client: it tries again for ever."""
         group_id, client = request.body.group_id, line.client
-        if self._refused.is_new((group_id, client.client_id)):
-            who = {"group": group_id, "client": client.client_id, "address": client.address}
-            self._host.log.warning("group refused", **who, reason="a rule says `refuse`")
+        self.refusals.by_rule(group_id, client)
         self._host.observe(seen.GroupRefused(at_ns=self.clock.now_ns, group_id=group_id, client=client))
         line.answer(classic.refusal(request, e.GROUP_AUTHORIZATION_FAILED))
 
@@ -245,6 +238,9 @@ class Requests:
     def answer_join(self, group_id: str, order: do.AnswerJoin) -> None:
         if order.error_code == e.MEMBER_ID_REQUIRED:
             self.issued.add((group_id, order.member_id))
+        if (waiting := self.waiting(order.request)) is not None:
+            session_ms = waiting.request.body.session_timeout_ms
+            self.refusals.of_join(group_id, waiting.line.client, order.error_code, session_ms)
         self.answer_order(order, classic.join_answer)
 
     def refuse(self, number: int, error_code: int) -> None:

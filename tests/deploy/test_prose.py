@@ -65,6 +65,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "accepting paused",
         "group passes untranslated",
         "group refused",
+        "join refused",
         "member joins",
         "member is asked to rejoin",
         "member is told its partitions",

@@ -26,6 +26,7 @@ from tests.proxy.settled import at_rest, describe, noticed
 pytestmark = pytest.mark.broker
 
 SESSION_SECONDS = 10
+INVALID_SESSION_TIMEOUT = 26
 
 
 def new_topic(kafka: Cluster) -> str:
@@ -279,3 +280,27 @@ async def test_a_rule_lets_a_group_pass_and_refuses_another(kafka: Cluster, tmp_
             assert len(said) == 1
             assert f"group=forbidden-{topic} client=refused" in said[0]
             assert proxy.metric("groups_passing") == 1
+
+
+def test_sessions_may_be_as_short_and_as_long_as_settings_say(kafka: Cluster, tmp_path: Path) -> None:
+    """A cluster may have other bounds than brokers have by default: who was taken there is taken here. Who is not is told so
+    as a broker would, and the log says once what to do."""
+    topic = f"sessions-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=1)
+    config = tmp_path / "proxy.toml"
+    config.write_text("[translation]\nmin_session_ms = 2_000\nmax_session_ms = 3_600_000\n")
+    with Running(kafka.bootstrap, "--config", str(config)) as proxy:
+        address = ("127.0.0.1", proxy.ready().port_of(kafka.coordinator(topic)))
+        for session_ms in (2_000, 3_600_000):
+            with closing(ByHand(address, topic, topic)) as member:
+                member.session_timeout_ms = session_ms
+                member.joins()
+                assert member.owned == {topic: [0]}
+                member.leave()
+        for session_ms in (1_999, 3_600_001, 3_600_001):
+            with closing(ByHand(address, topic, topic)) as member:
+                member.session_timeout_ms = session_ms
+                assert member.join().error_code == INVALID_SESSION_TIMEOUT
+        (said,) = [line for line in proxy.log.read_text().splitlines() if "join refused" in line]
+        assert "error=INVALID_SESSION_TIMEOUT session_ms=1999" in said
+        assert "group.max.session.timeout.ms" in said

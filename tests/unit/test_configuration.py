@@ -87,6 +87,10 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
             {"client_tls.certificate_file": "/nowhere", "client_tls.private_key_file": "/nowhere"},
             "/nowhere: No such file",
         ),
+        (
+            {"translation.min_session_ms": 10, "translation.max_session_ms": 9},
+            "10: more than max_session_ms (9), so no client",
+        ),
         ({"upstream_tls.certificate_file": "/x"}, "certificate_file and private_key_file go together"),
     ],
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.groups.passing import GroupRules, dry_run
-from proxy.settings import GroupRule
+from proxy.groups.passing import GroupRules, dry_run, rules_of
+from proxy.settings import GroupRule, Translation
 from translation.events import JoinRequested, Protocol
 from translation.rules import Rules
 
@@ -51,13 +51,26 @@ ORDERS = b"\x00\x00\x00\x00\x00\x01\x00\x06orders\xff\xff\xff\xff"
 def test_a_dry_run_says_what_would_become_of_a_client(
     protocol_type: str, protocols: list[tuple[str, bytes]], said: str
 ) -> None:
-    join = JoinRequested(
+    assert dry_run(joins(protocols, protocol_type), Rules()).startswith(f"dry run: {said}")
+
+
+def joins(
+    protocols: list[tuple[str, bytes]], protocol_type: str = "consumer", session_ms: int = 10_000
+) -> JoinRequested:
+    return JoinRequested(
         request=0,
         version=5,
         member_id="",
         protocols=tuple(Protocol(name, metadata) for name, metadata in protocols),
-        session_timeout_ms=10_000,
+        session_timeout_ms=session_ms,
         rebalance_timeout_ms=60_000,
         protocol_type=protocol_type,
     )
-    assert dry_run(join, Rules()).startswith(f"dry run: {said}")
+
+
+def test_a_dry_run_says_of_whom_the_session_is_out_of_the_bounds_that_settings_have() -> None:
+    rules = rules_of(Translation(min_session_ms=1_000, max_session_ms=3_600_000))
+    for session_ms in (1_000, 3_600_000):
+        assert "a native member" in dry_run(joins([("range", ORDERS)], session_ms=session_ms), rules)
+    for session_ms in (999, 3_600_001):
+        assert "it would be refused: a session of" in dry_run(joins([("range", ORDERS)], session_ms=session_ms), rules)

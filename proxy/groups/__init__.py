@@ -15,6 +15,7 @@ leaving.py      LeaveGroup, which may speak for many
 describing.py   DescribeGroups and ListGroups, as old tools want them
 passing.py      which groups are translated, and which pass?
 untranslated.py what passes, and who is known to
+refusals.py     who is turned away here, and what can be done about it?
 memory.py       who came up before, and of what was said already
 convertible.py  what passes in words that a coordinator can convert
 clock.py        time in milliseconds, and what is to happen when it comes

@@ -21,7 +21,7 @@ import trio
 from proxy.census import CLASSIC, CONSUMER, Census, ListedGroup, census
 from proxy.configuration import ENVIRONMENT_PREFIX, BadSettings, load
 from proxy.settings import Settings
-from proxy.status import NONE, NotThere, admins_of, groups_of, software_of, table
+from proxy.status import NONE, NotThere, admins_of, connections_of, groups_of, software_of, table
 
 ANSWERED, NO_ANSWER, BAD_SETTINGS = 0, 1, 2
 CONSUMERS = ("", "consumer")
@@ -38,6 +38,7 @@ NATIVE = {
 }
 NATIVE_TO_SEVERAL = "is native, as far as these proxies know: ask all there are"
 REFUSES_NATIVES = "the broker lets no native member in"
+NATIVE_HERE = "is native here, and still connected through the proxy"
 COLUMNS = ("group", "type", "state", "here", "passing", "native", "legacy, direct", "verdict", "clients elsewhere")
 MOST_CLIENTS = 3
 
@@ -61,7 +62,7 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
     try:
         settings = _settings(flags, config)
         admins = admins_of(admin, config)
-        seen = groups_of(admins)
+        seen, connected = groups_of(admins), connected_by_group(connections_of(admins))
     except BadSettings as error:
         print(f"kip848-proxy: {error}", file=sys.stderr)
         return BAD_SETTINGS
@@ -69,7 +70,7 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
         print(f"kip848-proxy: {failure}; or --admin {NONE}, to ask the cluster alone", file=sys.stderr)
         return NO_ANSWER
     counted = trio.run(census, settings) if settings is not None else None
-    needs, rows = [_needs(group) for group in seen], rows_of(counted, seen, len(admins))
+    needs, rows = needs_of(seen, connected), rows_of(counted, seen, len(admins))
     print(_as_json(needs, counted, rows) if as_json else _in_words(admins, needs, counted, rows))
     return NO_ANSWER if counted is not None and counted.silent and not rows else ANSWERED
 
@@ -83,20 +84,39 @@ def _settings(flags: Mapping[str, Any], config: Path | None) -> Settings | None:
 # --- what the proxy says -------------------------------------------------------------------------------------------
 
 
-def _needs(group: Mapping[str, Any]) -> dict[str, Any]:
-    software = Counter(software_of(member) for member in group["members"])
+def connected_by_group(proxies: list[dict[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The connections on which members speak, native ones too, while somebody is at their other end."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for connection in (each for proxy in proxies for each in proxy["connections"] if not each["gone"]):
+        for group_id in connection["groups"]:
+            found.setdefault(group_id, []).append(connection)
+    return found
+
+
+def needs_of(seen: list[dict[str, Any]], connected: Mapping[str, list[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """By name; groups whose members here are all native are known by their connections alone."""
+    of_legacy = {group["group_id"]: group for group in seen}
+    return [_needs(name, of_legacy.get(name), connected.get(name, [])) for name in sorted({*of_legacy, *connected})]
+
+
+def _needs(group_id: str, group: Mapping[str, Any] | None, connected: list[Mapping[str, Any]]) -> dict[str, Any]:
+    legacy = group["members"] if group is not None else []
+    software = Counter(map(software_of, legacy or connected))
     return {
-        "group_id": group["group_id"],
-        "needs_the_proxy": group["translated"] > 0,
-        "legacy_members": len(group["members"]),
+        "group_id": group_id,
+        "needs_the_proxy": group is not None and group["translated"] > 0,
+        "legacy_members": len(legacy),
+        "connections": len(connected),
         "software": dict(sorted(software.items())),
-        "passes_because": group["passes_because"],
+        "passes_because": group["passes_because"] if group is not None else [],
     }
 
 
 def _need_in_words(group: Mapping[str, Any]) -> str:
     clients = ", ".join(f"{count} × {name}" for name, count in group["software"].items()) or "nobody now"
     need = "needs the proxy" if group["needs_the_proxy"] else "is not translated"
+    if group["connections"] and not group["legacy_members"]:
+        need = NATIVE_HERE
     why = f" ({'; '.join(group['passes_because'])})" if group["passes_because"] else ""
     return f"{group['group_id']}: {need}{why}: {clients}"
 

@@ -19,7 +19,7 @@ from proxy.census import Census, ListedGroup, ListedMember
 from proxy.cli import main
 from proxy.logs import Log
 from proxy.observations import Observation
-from proxy.pages import picture_pages
+from proxy.pages import connection_pages, picture_pages
 from proxy.picture import Picture
 from proxy.report import rows_of
 from tests.clients import Client, shared_out
@@ -27,7 +27,9 @@ from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running, room
+from tests.unit.test_desk import Desk
 from tests.unit.test_picture import changed, passes
+from tests.unit.test_tls_link import Ends
 
 A_MINUTE_NS = 60_000_000_000
 
@@ -37,7 +39,7 @@ async def admin_port(nursery: trio.Nursery, *observations: Observation) -> str:
     for observation in observations:
         picture.observe(observation)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    pages = picture_pages(picture, lambda: A_MINUTE_NS)
+    pages = {**picture_pages(picture, lambda: A_MINUTE_NS), **connection_pages(Ends(Desk()).connections)}
     nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
     return "{}:{}".format(*listeners[0].socket.getsockname())
 
@@ -234,7 +236,7 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
 
 
 @pytest.mark.broker
-async def test_status_says_who_is_connected_with_what_and_in_which_groups(
+async def test_status_says_who_is_connected_and_report_that_native_groups_still_are(
     kafka: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     topic = f"connected-{uuid.uuid4()}"
@@ -252,6 +254,11 @@ async def test_status_says_who_is_connected_with_what_and_in_which_groups(
                 (said,) = json.loads(capsys.readouterr().out)
                 assert await run(*ask, "--once") == 0
                 table = capsys.readouterr().out
+                report = ("report", "--admin", f"127.0.0.1:{proxy.admin}")
+                assert await run(*report, "--json") == 0
+                groups = {group["group_id"]: group for group in json.loads(capsys.readouterr().out)["groups"]}
+                assert await run(*report) == 0
+                in_words = capsys.readouterr().out
     (native,) = [each for each in said["connections"] if each["groups"] == [f"{topic}-native"]]
     assert native["client"]["software"] == "confluent-kafka-python"
     assert native["broker"] == kafka.bootstrap
@@ -260,6 +267,14 @@ async def test_status_says_who_is_connected_with_what_and_in_which_groups(
     assert by_hand["requests"] > 1
     assert said["open"] == len(said["connections"])
     assert f"{by_hand['client']['address']}  by-hand    unknown" in table
+    told = {
+        name: (group["needs_the_proxy"], group["legacy_members"], group["connections"])
+        for name, group in groups.items()
+    }
+    assert told == {topic: (True, 1, 1), f"{topic}-native": (False, 0, 1)}
+    assert (
+        f"{topic}-native: is native here, and still connected through the proxy: 1 × confluent-kafka-python" in in_words
+    )
 
 
 @pytest.mark.broker

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from proxy.groups.memory import Memory
 from proxy.logs import Log
 from proxy.observations import Client
@@ -31,8 +33,16 @@ class Refusals:
             who = {"group": group_id, "client": client.client_id, "address": client.address}
             self._log.warning("group refused", **who, reason="a rule says `refuse`")
 
-    def of_join(self, group_id: str, client: Client, error_code: int, session_ms: int) -> None:
+    def of_join(self, join: Any, client: Client, error_code: int) -> None:
         remedy = REMEDIES.get(error_code)
-        if remedy is not None and self._said.is_new((group_id, f"{client.client_id} {error_code}")):
-            who = {"group": group_id, "client": client.client_id, "address": client.address}
-            self._log.warning("join refused", **who, error=e.NAMES[error_code], session_ms=session_ms, remedy=remedy)
+        if remedy is not None and self._said.is_new((join.group_id, f"{client.client_id} {error_code}")):
+            self._log.warning(
+                "join refused",
+                group=join.group_id,
+                client=client.client_id,
+                address=client.address,
+                error=e.NAMES[error_code],
+                session_ms=join.session_timeout_ms,
+                protocols=",".join(each.name for each in join.protocols) or "none",
+                remedy=remedy,
+            )

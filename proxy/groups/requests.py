@@ -239,8 +239,7 @@ class Requests:
         if order.error_code == e.MEMBER_ID_REQUIRED:
             self.issued.add((group_id, order.member_id))
         if (waiting := self.waiting(order.request)) is not None:
-            session_ms = waiting.request.body.session_timeout_ms
-            self.refusals.of_join(group_id, waiting.line.client, order.error_code, session_ms)
+            self.refusals.of_join(waiting.request.body, waiting.line.client, order.error_code)
         self.answer_order(order, classic.join_answer)
 
     def refuse(self, number: int, error_code: int) -> None:

@@ -14,11 +14,12 @@ import trio
 
 from proxy.addresses import Address
 from proxy.causes import Cause
-from proxy.conversation import Conversation, Desk, Wire
+from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
+from proxy.treatments import Desk, Wire
 
 SWEEP_SECONDS = 1.0
 DRAIN_SWEEP_SECONDS = 0.05

@@ -29,7 +29,7 @@ from kafka_protocol import messages as m
 from proxy.addresses import Directory
 from proxy.answers import LENGTH, Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.conversation import Treatment
+from proxy.treatments import Treatment
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 1, 2, 3, 10
 SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 17, 18, 36

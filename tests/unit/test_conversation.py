@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from proxy.addresses import Directory
 from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.conversation import LARGEST_BEGINNING, Conversation, Treatment
+from proxy.conversation import LARGEST_BEGINNING, Conversation
 from proxy.counts import Counts
 from proxy.settings import Limits, Settings
+from proxy.treatments import Treatment
 from proxy.wire import Wire
 
 CREATE_TOPICS, API_VERSIONS = 19, 18

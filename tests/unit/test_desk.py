@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.answers import LENGTH, Bytes
-from proxy.conversation import Conversation, Treatment
+from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.settings import Limits
+from proxy.treatments import Treatment
 from tests.unit.test_conversation import OPAQUE, PROOF, ShoutingWire, answer, asks, request, tells
 
 TAKEN = 11 << 16

@@ -67,7 +67,8 @@ def forward(door: socket.socket, upstream: tuple[str, int]) -> None:
     epoll = select.epoll()
     epoll.register(door, select.EPOLLIN)
     while True:
-        for descriptor, _ in epoll.poll(-1, 256):
+        # Who comes in last, lest the number of a socket that was just closed name another while events of it are in hand.
+        for descriptor, _ in sorted(epoll.poll(-1, 256), key=lambda event: event[0] == door.fileno()):
             if descriptor == door.fileno():
                 client, _ = door.accept()
                 broker = socket.create_connection(upstream)

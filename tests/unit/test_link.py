@@ -5,8 +5,11 @@ Real sockets, no brokers. What becomes of the bytes is tested on the wire (tests
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
 import struct
+import termios
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 
@@ -19,7 +22,7 @@ from proxy.causes import Cause
 from proxy.connections import Connections
 from proxy.counts import Counts
 from proxy.epoll_set import LONGEST_TRAIN, EpollSet
-from proxy.leg import BUFFER_BYTES, LEAST_TO_SPLICE
+from proxy.leg import BEGINNING_BYTES, BUFFER_BYTES, LEAST_TO_SPLICE
 from proxy.link import Link
 from proxy.logs import Log
 from proxy.parting import Partings
@@ -40,8 +43,9 @@ class Ends:
 
     def __init__(self, epoll_set: EpollSet) -> None:
         self.counts = Counts()
+        self._partings = Partings(epoll_set)
         self.connections = Connections(
-            Limits(), ShoutingWire(), self.counts, Log("error"), lambda _link: Desk(), Partings(epoll_set)
+            Limits(), ShoutingWire(), self.counts, Log("error"), lambda _link: Desk(), self._partings
         )
         self.door = listening()
         with listening() as entrance:
@@ -59,6 +63,8 @@ class Ends:
 
     def close(self) -> None:
         self.link.close(Cause.DRAINED)
+        # The last of what its client was sent may be unacknowledged yet.
+        self._partings.end()
         self.client.close()
         self.door.close()
 
@@ -124,11 +130,18 @@ def small_ones(client: socket.socket, broker: socket.socket) -> None:
 
 
 async def moves(source: socket.socket, sink: socket.socket, frame: bytes) -> None:
-    """The set has no turn while the first piece is sent, and so finds it whole."""
-    source.sendall(frame[:PIECE])
+    """The set has no turn until the first piece is there, and so finds it whole."""
+    deliver(source, frame[:PIECE])
     async with trio.open_nursery() as both:
         both.start_soon(partial(trio.to_thread.run_sync, source.sendall, frame[PIECE:]))
         both.start_soon(partial(trio.to_thread.run_sync, received, sink, frame))
+
+
+def deliver(source: socket.socket, data: bytes) -> None:
+    """All of it is there, on kernels too that send it by and by: nothing sent is unacknowledged (SIOCOUTQ, tcp(7))."""
+    source.sendall(data)
+    while any(fcntl.ioctl(source, termios.TIOCOUTQ, bytes(4))):
+        pass
 
 
 def received(sock: socket.socket, expected: bytes) -> None:
@@ -136,6 +149,56 @@ def received(sock: socket.socket, expected: bytes) -> None:
     while len(got) < len(expected) and (piece := sock.recv(len(expected) - len(got))):
         got += piece
     assert got == expected
+
+
+@pytest.mark.parametrize("is_asked", [True, False], ids=["requests", "answers"])
+async def test_whatever_follows_a_large_frame_arrives_as_it_was_and_is_counted_once(
+    epoll_set: EpollSet, ends: Ends, is_asked: bool
+) -> None:
+    """It is looked at where it is: the beginning of another large one stays there to be spliced, all else is taken."""
+    large = BUFFER_BYTES + PIECE
+    sizes = (large, large, 0, large, BEGINNING_BYTES, large, LEAST_TO_SPLICE // 2, large, 0, large, 2 * large)
+    asked = [request(OPAQUE, number, os.urandom(size if is_asked else 0)) for number, size in enumerate(sizes)]
+    said = asked if is_asked else [answer(number, os.urandom(size)) for number, size in enumerate(sizes)]
+    # Frames one by one, two at once, and one whose beginning is too short to be judged.
+    parts = (*said[:3], said[3] + said[4], *said[5:8], said[8] + said[9][:7], said[9][7:], said[10])
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            if not is_asked:
+                ends.client.sendall(b"".join(asked))
+                await trio.to_thread.run_sync(received, broker, b"".join(asked))
+            source, sink = (ends.client, broker) if is_asked else (broker, ends.client)
+            async with trio.open_nursery() as whole:
+                whole.start_soon(partial(trio.to_thread.run_sync, received, sink, b"".join(said)))
+                for number in range(len(parts)):
+                    await trio.to_thread.run_sync(source.sendall, parts[number])
+                    sent = len(b"".join(parts[: number + 1]))
+                    await is_so(partial(has_heard, ends, is_asked, sent))
+        tasks.cancel_scope.cancel()
+
+
+async def test_what_is_answered_here_before_a_large_request_is_not_passed_on_with_it(
+    epoll_set: EpollSet, ends: Ends
+) -> None:
+    """Both are looked at together, behind another large one."""
+    large = request(OPAQUE, 0, os.urandom(BUFFER_BYTES + PIECE))
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await moves(ends.client, broker, large)
+            broker.sendall(answer(0))
+            await trio.to_thread.run_sync(received, ends.client, answer(0))
+            deliver(ends.client, request(HERE, 1) + large[:PIECE])
+            async with trio.open_nursery() as both:
+                both.start_soon(partial(trio.to_thread.run_sync, ends.client.sendall, large[PIECE:]))
+                both.start_soon(partial(trio.to_thread.run_sync, received, broker, large))
+            await trio.to_thread.run_sync(received, ends.client, answer(1, b"made here"))
+        tasks.cancel_scope.cancel()
+
+
+def has_heard(ends: Ends, is_asked: bool, sent: int) -> bool:
+    return sent == (ends.counts.bytes_from_clients if is_asked else ends.counts.bytes_from_brokers)
 
 
 async def test_a_request_that_had_begun_when_it_was_drained_is_the_last(epoll_set: EpollSet, ends: Ends) -> None:
@@ -199,7 +262,7 @@ async def test_who_asked_too_much_is_read_again_when_a_large_answer_has_let_the_
             broker.sendall(large[:PIECE])
             await trio.to_thread.run_sync(received, client, large[:PIECE])
             # All at once, so that it is spliced.
-            broker.sendall(large[PIECE:])
+            deliver(broker, large[PIECE:])
             await trio.to_thread.run_sync(received, client, large[PIECE:] + made)
             client.sendall(request(OPAQUE, 7))
             await trio.to_thread.run_sync(received, broker, request(OPAQUE, 7))
@@ -223,7 +286,7 @@ async def test_a_drain_waits_until_the_broker_has_what_it_need_not_answer(epoll_
             while ends.link.stalled_by_client():
                 ends.client.sendall(records)
                 sent += len(records)
-                await is_so(partial(has_read, ends, sent))
+                await is_so(partial(has_heard, ends, True, sent))
             ends.link.drain()
             assert ends.counts.connections_open == 1
             await trio.to_thread.run_sync(received, broker, records * (sent // len(records)))
@@ -265,10 +328,6 @@ async def takes(ends: Ends, broker: socket.socket) -> None:
     ends.client.sendall(request(PRODUCE, 0, b"\0"))
     await trio.to_thread.run_sync(received, broker, request(PRODUCE, 0, b"\0"))
     ends.counts.bytes_from_clients = 0
-
-
-def has_read(ends: Ends, sent: int) -> bool:
-    return ends.counts.bytes_from_clients == sent
 
 
 def has_drained(ends: Ends) -> bool:

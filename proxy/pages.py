@@ -1,4 +1,5 @@
-"""The status page and its data: / (the page), /groups, /groups/{id}, /connections, and /events, which tells what changes.
+"""The status page and its data: / (the page), /groups, /groups/{id}, /heard/{id}, /connections, and /events, which tells what
+changes.
 
 Read-only, and nothing in it is secret: names and addresses of clients, names of groups and topics, no records.
 """
@@ -35,18 +36,32 @@ ASSETS = {
 
 
 def picture_pages(picture: Picture, now_ns: Callable[[], int] = time.time_ns) -> Pages:
+    def unknown(group_id: str) -> Page:
+        return json_page({"error": f"no group {group_id} was seen here", "groups": "/groups"}, 404)
+
     def group(group_id: str) -> Page:
         found = picture.group(group_id)
         if found is None:
-            return json_page({"error": f"no group {group_id} was seen here", "groups": "/groups"}, 404)
+            return unknown(group_id)
         return json_page({**found, "at_ns": now_ns()})
+
+    def heard(group_id: str) -> Page:
+        """No change, so no event: whoever looks asks now and then."""
+        now = now_ns()
+        ages = {member.member_id: _seconds(member.heard_ns, now) for member in picture.of_group(group_id)}
+        return json_page({"heard_seconds": ages}) if ages else unknown(group_id)
 
     return {
         **{path: _asset(*asset) for path, asset in ASSETS.items()},
         "/groups": lambda: json_page({"version": picture.version, "groups": picture.groups()}),
         "/groups/*": group,
+        "/heard/*": heard,
         "/events": lambda: Feed("text/event-stream", partial(events, picture)),
     }
+
+
+def _seconds(since_ns: int | None, now_ns: int) -> float | None:
+    return None if since_ns is None else round(max(0, now_ns - since_ns) / 1e9, 3)
 
 
 def connection_pages(connections: Connections) -> Pages:

@@ -212,6 +212,9 @@ class Picture:
         yield from self.members.values()
         yield from self._passing.values()
 
+    def of_group(self, group_id: str) -> Iterator[Member]:
+        return (member for member in self.everyone() if member.group_id == group_id)
+
     def spans(self, group_id: str | None = None) -> list[Span]:
         """In the order in which they began, of one group or of all."""
         lasting = (span for spans in self._open.values() for span in spans.values())
@@ -227,7 +230,7 @@ class Picture:
 
     def group(self, group_id: str) -> dict[str, Any] | None:
         """One group with its members and its timeline; None where nobody of it is known here, nor was of late."""
-        members = sorted((m for m in self.everyone() if m.group_id == group_id), key=lambda m: m.member_id)
+        members = sorted(self.of_group(group_id), key=lambda member: member.member_id)
         spans = self.spans(group_id)
         if not members and not spans:
             return None

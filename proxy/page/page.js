@@ -3,7 +3,7 @@ const MOST_SPANS = 5000, MOST_LANES = 20, WINDOW_MS = 10 * 60 * 1000, ROW = 14, 
 const members = new Map(), spans = new Map(), rows = new Map();
 const at = id => document.getElementById(id);
 const key = m => JSON.stringify([m.group_id, m.member_id]);
-let chosen = null, due = false;
+let chosen = null, heardOf = null, due = false;
 
 function take(news) {
   if (news.whole) { members.clear(); spans.clear(); }
@@ -70,13 +70,28 @@ function drawMembers() {
         cell.textContent = text;
         if (column === 1) cell.className = m.passes ? 'soft' : m.phase;
         return cell;
-      }));
+      }), row.lastChild ?? document.createElement('td'));
     }
     rows.set(k, row);
     if (body.children[place] !== row) body.insertBefore(row, body.children[place] ?? null);
   });
   at('count').textContent = `${wanted.length} shown of ${members.size}`;
+  if (heardOf !== chosen) drawHeard();
 }
+
+// How long ago its client last asked something, the last cell of a row: asked for while somebody looks, for it is no change.
+async function drawHeard() {
+  if (chosen === null || document.hidden) return;
+  const group = heardOf = chosen;
+  const answer = await fetch(`heard/${encodeURIComponent(group)}`).catch(() => null);
+  const ages = answer?.ok ? (await answer.json()).heard_seconds : {};
+  if (group !== chosen) return;
+  for (const [k, row] of rows) {
+    const seconds = ages[JSON.parse(k)[1]] ?? null;
+    row.lastChild.textContent = seconds === null ? '' : Math.floor(seconds);
+  }
+}
+setInterval(drawHeard, 5000);
 
 const svg = (name, attributes, text) => {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name);

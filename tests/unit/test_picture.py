@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 
+from proxy.admin import Feed, Page
 from proxy.observations import Changed, Client, GroupPasses, Observation, PassesNoMore, RequestArrived
+from proxy.pages import picture_pages
 from proxy.picture import DEPARTURES, ENDED_SPANS, PASSING_MEMBERS, Picture
 from tests.unit import observing
 from translation.heartbeat import TopicPartition
@@ -81,6 +84,23 @@ def test_when_a_client_was_last_heard_is_no_change_to_tell() -> None:
     assert picture.version == told + 1
     picture.observe(asks("OffsetCommit", 12, Client(address="10.0.0.9:1", client_id="its producer")))
     assert [(member.heard_ns, member.client) for member in picture.everyone()] == [(12, observing.LEGACY)]
+
+
+def test_how_long_ago_clients_were_heard_is_asked_by_group() -> None:
+    picture = drawn(changed(at_ns=5 * 10**9), changed("carol", group="sums", at_ns=0), passes("bob"))
+    heard = picture_pages(picture, lambda: 60 * 10**9)["/heard/*"]
+    assert answered(heard("orders")) == (200, {"heard_seconds": {"alice": 55.0, "bob": None}})
+    picture.observe(asks("Heartbeat", 59 * 10**9 + 750_000_000))
+    assert answered(heard("orders"))[1]["heard_seconds"]["alice"] == 0.25
+    # The clock was set back.
+    picture.observe(asks("Heartbeat", 61 * 10**9))
+    assert answered(heard("orders"))[1]["heard_seconds"]["alice"] == 0
+    assert answered(heard("order")) == (404, {"error": "no group order was seen here", "groups": "/groups"})
+
+
+def answered(page: Page | Feed) -> tuple[int, Any]:
+    assert isinstance(page, Page)
+    return page.status, json.loads(page.body)
 
 
 def test_a_client_that_opens_another_connection_is_shown_there() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import time
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,7 @@ from proxy.logs import Log
 from proxy.pages import connection_pages, picture_pages
 from proxy.picture import Picture
 from tests.unit.test_desk import Desk
-from tests.unit.test_picture import changed, passes
+from tests.unit.test_picture import asks, changed, passes
 from tests.unit.test_tls_link import Ends
 from translation.states import Phase
 
@@ -136,12 +137,13 @@ async def test_a_thousand_members_are_drawn_and_one_change_redraws_one_row(stage
     def thousand(page: Any) -> int:
         sync_api.expect(page.locator("#members tr")).to_have_count(1000)
         page.evaluate(
-            "new MutationObserver(all => window.redrawn = new Set(all.map(m => m.target)).size)"
+            "window.redrawn = new Set();"
+            "new MutationObserver(all => all.forEach(m => m.target.tagName === 'TR' && window.redrawn.add(m.target)))"
             ".observe(document.getElementById('members'), {childList: true, subtree: true})"
         )
         trio.from_thread.run_sync(stage.picture.observe, changed("member-0500", phase=Phase.PREPARE_REBALANCE))
         page.wait_for_selector("#members td.prepare-rebalance")
-        return int(page.evaluate("window.redrawn"))
+        return int(page.evaluate("window.redrawn.size"))
 
     assert await stage.look(thousand) == 1
 
@@ -176,6 +178,23 @@ async def test_connections_are_shown_to_who_asks_for_them(stage: Stage) -> None:
         return list(page.locator("#connections tbody td").all_text_contents()[:6])
 
     assert await stage.look(opened) == ["a client", "desk", "librdkafka 1.9.2", "orders", "", "0"]
+
+
+async def test_how_long_ago_a_client_was_heard_is_asked_for_again_and_again(stage: Stage) -> None:
+    """A beat that moves nobody is no event; a change that is one keeps what was last heard."""
+    stage.picture.observe(changed("alice", at_ns=time.time_ns() - 90 * 10**9))
+    stage.picture.observe(passes("bob"))
+
+    def heard(page: Any) -> None:
+        ages = page.locator("#members td:last-child")
+        sync_api.expect(ages).to_have_text([re.compile("^9[0-9]$"), ""])
+        trio.from_thread.run_sync(stage.picture.observe, changed("alice", phase=Phase.PREPARE_REBALANCE))
+        page.wait_for_selector("#members td.prepare-rebalance")
+        sync_api.expect(ages).to_have_text([re.compile("^9[0-9]$"), ""])
+        trio.from_thread.run_sync(stage.picture.observe, asks("Heartbeat", time.time_ns() - 7 * 10**9))
+        sync_api.expect(ages).to_have_text([re.compile("^([7-9]|1[0-9])$"), ""])
+
+    await stage.look(heard)
 
 
 async def test_names_are_shown_as_text_whatever_they_hold(stage: Stage) -> None:

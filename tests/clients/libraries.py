@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.kafka.jars import BUILD, jars
+from tests.kafka.jvm import BRIEFLY
 
 HERE = Path(__file__).parent
 BUILT = BUILD / "clients"
 JAVA_OLDEST, JAVA_NEWEST = "3.9.1", "4.4.0"
-# The JVM of a test lives too short a time for the optimising compiler to pay for itself.
-JVM = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+JVM = ["java", "-Xmx128m", *BRIEFLY]
 
 
 class Library(NamedTuple):

@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kafka_protocol import messages as m
 from tests.kafka.admin import METADATA, Admin, until
 from tests.kafka.certificates import Certificates
 from tests.kafka.jars import broker_jars
+from tests.kafka.jvm import BRIEFLY, archived
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
 from tests.kafka.settings import USERS, Node, Security, server_properties
@@ -24,8 +26,7 @@ OLDEST = "4.0.1"
 START_ATTEMPTS = 3
 CLUSTER_ID = "kip848ProxyTests00000Q"
 PLAINTEXT = Security()
-# C1 only: a broker of a test lives too short a time for the optimising compiler to pay for itself.
-JVM = ["java", "-Xmx512m", "-Xms128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+JVM = ["java", "-Xmx512m", "-Xms128m", *BRIEFLY]
 LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.xml')}"
 
 
@@ -34,7 +35,9 @@ class PortTaken(Exception):
 
 
 class Cluster(Admin):
-    def __init__(self, version: str, nodes: int, security: Security, overrides: dict[str, str], host: str) -> None:
+    def __init__(
+        self, version: str, nodes: int, security: Security, overrides: dict[str, str], host: str, jvm: list[str]
+    ) -> None:
         self.version = version
         self.security = security
         self.certificates = Certificates() if security.tls else None
@@ -45,6 +48,7 @@ class Cluster(Admin):
         self._voters = list(self.nodes.values())
         self._overrides = overrides
         self._host = host
+        self._jvm = jvm
         self._running: dict[int, TiedProcess] = {}
 
     @classmethod
@@ -55,9 +59,12 @@ class Cluster(Admin):
         security: Security = PLAINTEXT,
         overrides: dict[str, str] | None = None,
         host: str = "127.0.0.1",
+        jvm: list[str] | None = None,
     ) -> Cluster:
+        if jvm is None:
+            jvm = archived(f"kafka-{version}", partial(_live_once, version))
         for _ in range(START_ATTEMPTS):
-            cluster = cls(version, nodes, security, overrides or {}, host)
+            cluster = cls(version, nodes, security, overrides or {}, host, jvm)
             try:
                 cluster._begin()
             except PortTaken:
@@ -206,10 +213,18 @@ class Cluster(Admin):
 
     def _java(self, *arguments: str) -> list[str]:
         kerberos = [self.security.kerberos.jvm_option] if self.security.kerberos else []
-        return [*JVM, LOGGING, *kerberos, "-cp", f"{broker_jars(self.version)}/*", *arguments]
+        return [*JVM, *self._jvm, LOGGING, *kerberos, "-cp", f"{broker_jars(self.version)}/*", *arguments]
 
     def _config(self, number: int) -> Path:
         return self.folder / f"node-{number}.properties"
 
     def _log(self, number: int) -> Path:
         return self.folder / f"node-{number}.log"
+
+
+def _live_once(version: str, jvm: list[str]) -> None:
+    """What any broker of a test does, so that its classes are in the archive."""
+    with Cluster.start(version, jvm=jvm) as cluster:
+        cluster.create_topic("topic")
+        cluster.coordinator("group")
+        cluster.stop(1)

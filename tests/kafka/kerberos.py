@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tests.kafka.admin import until
 from tests.kafka.jars import BUILD, jars
+from tests.kafka.jvm import BRIEFLY
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
 
@@ -34,7 +35,7 @@ KEYTABS = [
 ]
 # The first is what an address is looked up as; the last is where a client finds the KDC.
 HOSTS = ("broker.example", "proxy.example", "other.example", "nobody.example", "localhost")
-JVM = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+JVM = ["java", "-Xmx128m", *BRIEFLY]
 
 
 class Kdc:

@@ -9,14 +9,16 @@ import subprocess
 import sys
 import time
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from tests.kafka import Cluster, Security
+from tests.kafka import Cluster, Security, jvm
 from tests.kafka.jars import ROOT
+from tests.kafka.jvm import archived
 
 pytestmark = pytest.mark.broker
 
@@ -185,6 +187,28 @@ def test_brokers_die_with_whoever_started_them() -> None:
         os.kill(broker, 0)
         us.send_signal(signal.SIGKILL)
     assert gone(broker)
+
+
+def test_a_broker_maps_the_classes_of_those_before_it(kafka: Cluster) -> None:
+    [option] = archived(f"kafka-{kafka.version}", _is_there)
+    archive = option.partition("=")[2]
+    assert archive in Path(f"/proc/{kafka._running[1].pid}/maps").read_text()
+
+
+def _is_there(_: list[str]) -> None:
+    raise AssertionError("whoever started the broker has it")
+
+
+def test_an_archive_is_made_once_and_one_of_no_use_keeps_no_broker_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jvm, "ARCHIVES", tmp_path / "classes")
+    asked = list[list[str]]()
+    first, second = (archived("none", asked.append) for _ in range(2))
+    assert len(asked) == 1
+    assert first == second
+    with Cluster.start(jvm=first) as cluster:
+        assert cluster.coordinator("group") == 1
 
 
 def gone(pid: int) -> bool:

@@ -21,6 +21,7 @@ from kafka_protocol import messages as m
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.jars import BUILD, client_jars, jars
+from tests.kafka.jvm import BRIEFLY
 from tests.kafka.wire import exchange
 from tests.proxy.by_hand import COORDINATOR_IS_COMING
 from tests.proxy.running import Running, remote_ports
@@ -29,8 +30,6 @@ pytestmark = pytest.mark.broker
 
 CLIENTS = Path(__file__).parent / "clients"
 CLIENT_SECONDS = 150
-# They live too short a time for the optimising compiler to pay for itself.
-BRIEFLY = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
 
 def python(name: str) -> Callable[[], list[str]]:

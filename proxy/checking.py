@@ -1,8 +1,9 @@
 """`kip848-proxy check`: would the proxy work here? Looks at settings, listeners and the cluster, and changes nothing.
 
 It dials the brokers as the proxy would, and asks what anybody may ask: ApiVersions (answered before authentication),
-Metadata, and one ConsumerGroupHeartbeat by which nobody leaves a group that does not exist. Every finding that is not
-`ok` says what to do. Exit codes: 0 it would work, 1 it would not (or not everywhere), 2 the settings are wrong.
+Metadata, and one ConsumerGroupHeartbeat by which nobody leaves a group that does not exist; and, where that needs no
+credentials, the bounds of clients' sessions. Every finding that is not `ok` says what to do. Exit codes: 0 it would work,
+1 it would not (or not everywhere), 2 the settings are wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from proxy.groups import native
 from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
 from proxy.scout import CannotAsk, exchange
-from proxy.settings import Settings
+from proxy.settings import Settings, Translation
 from proxy.tls import HandshakeFailed, UpstreamSide
 from proxy.tracing.exporting import CannotExport, to_collector
 from proxy.wire import CLIENT_ID, Wire, api_name
@@ -66,7 +67,9 @@ ENDS_SOON = timedelta(days=14)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    about: Literal["settings", "tls", "journal", "traces", "listeners", "cluster", "kip-848", "versions", "access"]
+    about: Literal[
+        "settings", "tls", "journal", "traces", "listeners", "cluster", "kip-848", "versions", "sessions", "access"
+    ]
     level: Level
     said: str
     remedy: str | None = None
@@ -107,6 +110,7 @@ async def _found(settings: Settings) -> list[Finding]:
         *_reached(directory, visits),
         *_native(visits),
         *_versions(visits),
+        *_sessions(settings.translation, visits),
         *_access(visits),
     ]
 
@@ -211,11 +215,15 @@ def _bind_admin(bound: contextlib.ExitStack, address: Address) -> Finding:
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """What a broker says of itself. `verdict`: on our heartbeat; None where it answers only who authenticates."""
+    """What a broker says of itself. `verdict`: on our heartbeat; None where it answers only who authenticates.
+
+    `session_bounds`: None where it does not tell us.
+    """
 
     versions: Versions
     group_version: int
     verdict: int | None
+    session_bounds: tuple[int, int] | None
 
 
 class NoAnswer(msgspec.Struct, frozen=True):
@@ -244,7 +252,7 @@ async def _visit(address: Address, tls: UpstreamSide | None, directory: Director
         with trio.fail_after(ANSWER_SECONDS):
             stream = await dial(address, tls)
             try:
-                return await _questions(stream, directory)
+                return await _questions(stream, address, directory)
             finally:
                 await trio.aclose_forcefully(stream)
     except trio.TooSlowError:
@@ -267,16 +275,21 @@ async def dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
         raise
 
 
-async def _questions(stream: trio.abc.Stream, directory: Directory) -> Answers:
+async def _questions(stream: trio.abc.Stream, address: Address, directory: Directory) -> Answers:
     offered = await answer_to(stream, native.ask_features())
     if offered.error_code:
         raise CannotAsk(f"answers ApiVersions with error {offered.error_code}")
+    versions = native.versions_of(offered)
     verdict: int | None = None
+    session_bounds: tuple[int, int] | None = None
     # Whoever wants credentials first hangs up on the second question.
     with contextlib.suppress(CannotAsk, trio.BrokenResourceError):
         await learn_brokers(stream, directory)
         verdict = (await answer_to(stream, native.ask_for_translation())).error_code
-    return Answers(native.versions_of(offered), native.group_version(offered), verdict)
+        node = next((node for node, its in directory.nodes.items() if its == address), None)
+        if node is not None and native.DESCRIBE_CONFIGS in versions:
+            session_bounds = native.session_bounds_of(await answer_to(stream, native.ask_session_bounds(node)))
+    return Answers(versions, native.group_version(offered), verdict, session_bounds)
 
 
 async def learn_brokers(stream: trio.abc.Stream, directory: Directory) -> None:
@@ -350,6 +363,24 @@ def _versions(visits: Visits) -> Iterator[Finding]:
     if oldest > 0:
         said = f"brokers take Fetch from version {oldest} on: clients that are too old for it fail, proxy or not"
         yield Finding("versions", "ok", said)
+
+
+def _sessions(ours: Translation, visits: Visits) -> Iterator[Finding]:
+    """Whom a broker would take, the proxy should."""
+    for address, answers in _answering(visits).items():
+        if answers.session_bounds is None:
+            continue
+        least, most = answers.session_bounds
+        said = f"{address} takes clients with sessions of {least} to {most} ms"
+        if (ours.min_session_ms, ours.max_session_ms) == answers.session_bounds:
+            yield Finding("sessions", "ok", f"{said}, and so does the proxy")
+        else:
+            yield Finding(
+                "sessions",
+                "warning",
+                f"{said}, the proxy those of {ours.min_session_ms} to {ours.max_session_ms}",
+                f"translation.min_session_ms = {least}, translation.max_session_ms = {most}",
+            )
 
 
 def _access(visits: Visits) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from translation.heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAns
 
 METADATA, OFFSET_COMMIT, HEARTBEAT, LEAVE_GROUP = 3, 8, 12, 13
 DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS = 15, 16, 18
-GROUP_HEARTBEAT, GROUP_DESCRIBE = 68, 69
+DESCRIBE_CONFIGS, GROUP_HEARTBEAT, GROUP_DESCRIBE = 32, 68, 69
 
 # The first version that knows topics by id and means it.
 METADATA_BY_ID = 12
@@ -70,6 +70,9 @@ GROUP_VERSION = "group.version"
 # By API: a version that the translation speaks, and that a broker must therefore take.
 SPOKEN = {METADATA: 12, OFFSET_COMMIT: 9, HEARTBEAT: 0, LEAVE_GROUP: 3, GROUP_HEARTBEAT: 0, GROUP_DESCRIBE: 0}
 NOBODY = "kip848-proxy-check"
+# What `DescribeConfigs` calls a broker, and what brokers call the bounds of a classic member's session.
+BROKER = 4
+SESSION_BOUNDS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")
 
 
 def ask_features() -> Ask:
@@ -86,6 +89,21 @@ def group_version(answer: Any) -> int:
 def ask_for_translation() -> Ask:
     """Nobody leaves a group that does not exist: it changes nothing, and shows whether the broker takes heartbeats."""
     return ask_leave(NOBODY, NOBODY, None)
+
+
+def ask_session_bounds(node: int) -> Ask:
+    """A broker answers for itself only, and only whoever may DESCRIBE_CONFIGS of the cluster."""
+    broker = m.DescribeConfigsRequestDescribeConfigsResource(
+        resource_type=BROKER, resource_name=str(node), configuration_keys=[*SESSION_BOUNDS]
+    )
+    return Ask(DESCRIBE_CONFIGS, 1, m.DescribeConfigsRequest(resources=[broker]))
+
+
+def session_bounds_of(answer: Any) -> tuple[int, int] | None:
+    """None where it does not say."""
+    said = {config.name: config.value for result in answer.results for config in result.configs}
+    least, most = (said.get(name) for name in SESSION_BOUNDS)
+    return (int(least), int(most)) if least and most else None
 
 
 def unspoken(versions: Versions) -> list[tuple[int, int]]:

@@ -263,6 +263,21 @@ def test_a_real_cluster_is_fit_as_it_comes(kafka: Cluster, capsys: pytest.Captur
     assert (found.code, found.errors()) == (0, [])
     assert "group.version is 1" in found.about("kip-848", "ok")[0]["said"]
     assert "Fetch from version 4" in found.about("versions", "ok")[0]["said"]
+    assert found.about("sessions", "ok")[0]["said"].endswith("sessions of 6000 to 1800000 ms, and so does the proxy")
+
+
+@pytest.mark.broker
+def test_bounds_of_sessions_that_are_not_the_brokers_are_named_with_what_to_write(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Cluster.start(overrides={"group.max.session.timeout.ms": "3600000"}) as kafka:
+        found = Checked(capsys, kafka.bootstrap)
+        (finding,) = found.about("sessions", "warning")
+        assert (found.code, finding["said"]) == (
+            0,
+            f"{kafka.bootstrap} takes clients with sessions of 6000 to 3600000 ms, the proxy those of 6000 to 1800000",
+        )
+        assert finding["remedy"] == "translation.min_session_ms = 6000, translation.max_session_ms = 3600000"
 
 
 @pytest.mark.broker
@@ -272,6 +287,7 @@ def test_a_cluster_that_wants_credentials_is_judged_by_what_it_says_before(
     found = Checked(capsys, kafka_sasl.bootstrap)
     assert (found.code, found.errors()) == (0, [])
     assert "who authenticates" in found.about("access", "ok")[0]["said"]
+    assert found.about("sessions", "ok") == []
 
 
 @pytest.mark.broker

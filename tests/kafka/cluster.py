@@ -36,7 +36,7 @@ class PortTaken(Exception):
 
 class Cluster(Admin):
     def __init__(
-        self, version: str, nodes: int, security: Security, overrides: dict[str, str], host: str, jvm: list[str]
+        self, version: str, nodes: int, security: Security, overrides: dict[str, str], host: str, jvm: list[str] | None
     ) -> None:
         self.version = version
         self.security = security
@@ -61,8 +61,6 @@ class Cluster(Admin):
         host: str = "127.0.0.1",
         jvm: list[str] | None = None,
     ) -> Cluster:
-        if jvm is None:
-            jvm = archived(f"kafka-{version}", partial(_live_once, version))
         for _ in range(START_ATTEMPTS):
             cluster = cls(version, nodes, security, overrides or {}, host, jvm)
             try:
@@ -212,8 +210,12 @@ class Cluster(Admin):
             raise error(f"node {number} ended with {code}:\n{said[-3_000:]}")
 
     def _java(self, *arguments: str) -> list[str]:
+        # Of the version that it is now: a test may have changed it, and no version can use another's archive.
+        classes = (
+            archived(f"kafka-{self.version}", partial(_live_once, self.version)) if self._jvm is None else self._jvm
+        )
         kerberos = [self.security.kerberos.jvm_option] if self.security.kerberos else []
-        return [*JVM, *self._jvm, LOGGING, *kerberos, "-cp", f"{broker_jars(self.version)}/*", *arguments]
+        return [*JVM, *classes, LOGGING, *kerberos, "-cp", f"{broker_jars(self.version)}/*", *arguments]
 
     def _config(self, number: int) -> Path:
         return self.folder / f"node-{number}.properties"

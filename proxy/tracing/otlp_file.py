@@ -8,9 +8,12 @@ in it, so that whoever follows the folder meets every name once.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from io import SEEK_END
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +29,7 @@ PARENT_IS_LOCAL = 0x100
 # they are written, but for long lists: a few megabytes at most.
 REMEMBERED = 8_192
 FEW = 8
+WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{9}")
 
 
 class OtlpFile(SpanExporter):
@@ -35,6 +39,7 @@ class OtlpFile(SpanExporter):
         self._path = Path(path)
         self._max_bytes = max_bytes
         self._count = count
+        self._torn = b""
         self._file = self._open()
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
@@ -42,34 +47,50 @@ class OtlpFile(SpanExporter):
         try:
             if self._file.tell() and self._file.tell() + len(line) > self._max_bytes:
                 self._rotate()
-            self._file.write(line)
+            self._file.write(self._torn + line)
             self._file.flush()
         except (OSError, ValueError):
             # A full disk, or a rename that failed half way: these spans are lost, the next may fare better.
-            self._file = self._open() if self._file.closed else self._file
+            with suppress(OSError):
+                self._file.close()
+            self._file = self._open()
             raise
+        self._torn = b""
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
         self._file.close()
 
     def _open(self) -> IO[bytes]:
+        """What a full disk or a kill -9 left of a line is one by itself: no reader loses the next one with it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        return self._path.open("ab")
+        file = self._path.open("ab")
+        self._torn = b"" if self._ends_whole() else b"\n"
+        return file
+
+    def _ends_whole(self) -> bool:
+        with self._path.open("rb") as written:
+            if not written.seek(0, SEEK_END):
+                return True
+            written.seek(-1, SEEK_END)
+            return written.read() == b"\n"
 
     def _rotate(self) -> None:
         self._file.close()
         now_ns = time.time_ns()
         at = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(now_ns // 1_000_000_000))
         self._path.rename(self._full(f"{at}.{now_ns % 1_000_000_000:09d}"))
-        full = sorted(self._path.parent.glob(self._full("*").name))
+        full = sorted(each for each in self._path.parent.iterdir() if self._is_full(each))
         for file in full[: max(0, len(full) - (self._count - 1))]:
             file.unlink(missing_ok=True)
         self._file = self._open()
 
     def _full(self, when: str) -> Path:
-        pattern = "????-??-??T??-??-??.?????????" if when == "*" else when
-        return self._path.with_name(f"{self._path.stem}-{pattern}{self._path.suffix}")
+        return self._path.with_name(f"{self._path.stem}-{when}{self._path.suffix}")
+
+    def _is_full(self, file: Path) -> bool:
+        when = file.name.removeprefix(f"{self._path.stem}-").removesuffix(self._path.suffix)
+        return WHEN.fullmatch(when) is not None and file == self._full(when)
 
 
 def request_line(spans: Sequence[ReadableSpan]) -> bytes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import io
 import json
+import resource
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from opentelemetry.trace import SpanContext
 from proxy.logs import Log
 from proxy.settings import Traces as Settings
 from proxy.tracing.exporting import NOT_TAKEN, CannotExport, Export, Exporting, own_name
-from proxy.tracing.otlp_file import request_line
+from proxy.tracing.otlp_file import OtlpFile, request_line
 from proxy.tracing.traces import Traces
 from tests.proxy.traces.receivers import grpc_receiver, http_receiver, spans_of
 from tests.proxy.traces.telling import QUIET, Told
@@ -114,8 +116,10 @@ def fields() -> set[str]:
     return {field.name for field in msgspec.structs.fields(Transition)}
 
 
-def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path) -> None:
-    settings = Settings(file=str(tmp_path / "traces.json"), file_max_bytes=20_000, file_count=3, export_interval_ms=1)
+@pytest.mark.parametrize("stem", ["traces", "traces[1]"])
+def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path, stem: str) -> None:
+    path = tmp_path / f"{stem}.json"
+    settings = Settings(file=str(path), file_max_bytes=20_000, file_count=3, export_interval_ms=1)
     exporting = Exporting(settings, "proxy-1", "1.2.3", QUIET)
     for seed in range(12):
         walked(exporting, seed)
@@ -123,9 +127,45 @@ def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path) -> Non
     exporting.close()
     files = sorted(tmp_path.iterdir())
     assert len(files) == 3
-    assert files[-1].name == "traces.json"
-    assert all(name.startswith("traces-20") for name in (file.name for file in files[:2]))
+    assert files[-1] == path
+    assert all(name.startswith(f"{stem}-20") for name in (file.name for file in files[:2]))
     assert all(spans_of([parsed(line)]) for file in files for line in file.read_text().splitlines())
+
+
+def test_what_a_kill_left_of_a_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "traces.json"
+    exported(Settings(file=str(path)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    exported(Settings(file=str(path)))
+    assert path.read_bytes().startswith(whole[:-100] + b"\n")
+    *_, last = path.read_text().splitlines()
+    assert spans_of([parsed(last)])
+
+
+def test_what_a_full_disk_left_of_a_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    file = OtlpFile(str(tmp_path / "traces.json"), max_bytes=1 << 30, count=2)
+    spans = [ReadableSpan("x", CONTEXT, attributes={"said": "a" * 20_000}, start_time=1, end_time=2)]
+    file.export(spans)
+    with no_file_larger_than(30_000), pytest.raises(OSError, match="too large"):
+        file.export(spans)
+    file.export(spans)
+    file.shutdown()
+    first, torn, last = (tmp_path / "traces.json").read_text().splitlines()
+    assert first == last
+    assert torn
+    assert first.startswith(torn)
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """As a full disk: what fits is written, and the rest refused."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_file_that_cannot_be_written_is_refused_at_the_start_with_its_setting(tmp_path: Path) -> None:

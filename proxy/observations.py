@@ -25,7 +25,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestArrived(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A classic group request that is answered here. `api` is its name: JoinGroup, SyncGroup, OffsetCommit..."""
+    """A classic group request that is answered here. `api` is its name: JoinGroup, SyncGroup, OffsetCommit...
+    `committed`: for which partitions (topic and number), where a commit names topics."""
 
     number: int
     at_ns: int
@@ -36,6 +37,7 @@ class RequestArrived(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     version: int
     client: Client
     reason: str | None = None
+    committed: tuple[tuple[str, int], ...] = ()
 
 
 class RequestAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -29,6 +29,7 @@ GROUP_HEARTBEAT = 68
 JOIN_ASKED, SYNC_ASKED = 5, 3
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
 FIRST_BATCH_LEAVE = 3
+COMMITS = frozenset({OFFSET_COMMIT, TXN_OFFSET_COMMIT})
 FIRST_COMMIT_OF_NATIVE = {OFFSET_COMMIT: 9, TXN_OFFSET_COMMIT: 3}
 FIRST_COMMIT_BY_TOPIC_ID = {OFFSET_COMMIT: 10, TXN_OFFSET_COMMIT: 6}
 
@@ -121,7 +122,7 @@ def commit_requested(request: Request, number: int) -> ev.CommitRequested:
         request=number,
         generation=body.generation_id_or_member_epoch,
         instance_id=body.group_instance_id,
-        partitions=_committed(request),
+        partitions=committed(request),
     )
 
 
@@ -130,7 +131,7 @@ def may_come_from_native(request: Request) -> bool:
     return request.version >= FIRST_COMMIT_OF_NATIVE.get(request.key, request.version + 1)
 
 
-def _committed(request: Request) -> tuple[tuple[str, int], ...] | None:
+def committed(request: Request) -> tuple[tuple[str, int], ...] | None:
     """What is committed, by name; a commit by topic id is the coordinator's to judge."""
     if request.version >= FIRST_COMMIT_BY_TOPIC_ID[request.key]:
         return None

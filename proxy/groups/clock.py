@@ -1,6 +1,7 @@
 """Time for members: milliseconds of the wall clock that never go back, and alarms.
 
-Journals outlive the process, so the count begins at the wall clock's time; from then on it is the monotonic clock's.
+Journals outlive the process, so the count begins at the wall clock's time; from then on it is the monotonic clock's. What
+is observed bears the wall clock's time as well (`now_ns`), to be compared with what others saw: that one can be set.
 
 A process that was made to stand still (its container was frozen, its machine moved) wakes to alarms that are over. What was
 said meanwhile lies in its sockets: that is read first, or whoever spoke in time would be taken for silent.
@@ -36,7 +37,7 @@ class Clock:
 
     @property
     def now_ns(self) -> int:
-        return int((trio.current_time() + self._ahead) * 1_000_000_000)
+        return time.time_ns()
 
     def at(self, when_ms: int, ring: Callable[[], None]) -> None:
         """Call `ring` then. Alarms are not taken back: who is called looks whether it still matters."""

@@ -163,6 +163,7 @@ class Requests:
                 version=request.version,
                 client=line.client,
                 reason=getattr(body, "reason", None),
+                committed=(classic.committed(request) or ()) if request.key in classic.COMMITS else (),
             )
         )
         return number

@@ -74,7 +74,8 @@ class Spans:
             return parent
         trace_id, _, _, flags, state, _ = parent.context
         context = SpanContext(trace_id, self._tracer.id_generator.generate_span_id(), False, flags, state)
-        return Begun(name, kind, start_ns, context, parent.context, is_kept=True)
+        # A wall clock that is set back moves no span out of its parent, and ends none before it began.
+        return Begun(name, kind, max(start_ns, parent.start_ns), context, parent.context, is_kept=True)
 
     def end(
         self,
@@ -96,7 +97,7 @@ class Spans:
             kind=span.kind,
             status=status,
             start_time=span.start_ns,
-            end_time=end_ns,
+            end_time=max(end_ns, span.start_ns),
             instrumentation_scope=self._scope,
         )
         self._tracer.span_processor.on_end(ended)

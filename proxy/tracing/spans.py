@@ -92,7 +92,9 @@ def request_attributes(arrived: RequestArrived) -> Attributes:
         # Where the member was already in the middle of asking, the span begins later than this.
         "arrived_ns": arrived.at_ns,
     }
-    return _ours(said | _client(arrived.client)) | messaging(arrived.group_id, arrived.client.client_id, arrived.api)
+    committed = {_prefixed("partitions"): tuple(f"{topic}:{number}" for topic, number in arrived.committed)}
+    ours = _ours(said | _client(arrived.client)) | (committed if arrived.committed else {})
+    return ours | messaging(arrived.group_id, arrived.client.client_id, arrived.api)
 
 
 def answer_attributes(answered: RequestAnswered | None) -> Attributes:

@@ -64,3 +64,11 @@ async def test_an_alarm_that_sets_itself_for_a_moment_that_is_over_stops_nobody(
         await wait_all_tasks_blocked()
         mock_clock.jump(0.001)
     assert times == 4
+
+
+async def test_members_have_a_clock_that_nobody_sets_and_what_is_observed_the_walls(mock_clock: MockClock) -> None:
+    clock = Clock()
+    members_ms, walls_ns = clock.now_ms, clock.now_ns
+    mock_clock.jump(3_600)
+    assert clock.now_ms - members_ms >= 3_600_000
+    assert clock.now_ns - walls_ns < 3_600 * 1_000_000_000

@@ -189,7 +189,7 @@ def observed(*observations: object) -> Traced:
     return traced
 
 
-def arrived(number: int, at_ns: int, api: str = "Heartbeat", member: str = "a") -> RequestArrived:
+def arrived(number: int, at_ns: int, api: str = "Heartbeat", member: str = "a", **said: Any) -> RequestArrived:
     return RequestArrived(
         number=number,
         at_ns=at_ns,
@@ -199,6 +199,7 @@ def arrived(number: int, at_ns: int, api: str = "Heartbeat", member: str = "a") 
         api=api,
         version=4,
         client=CLIENT,
+        **said,
     )
 
 
@@ -282,6 +283,32 @@ def test_a_rebalance_ends_whoever_still_waits() -> None:
     )
     commit = next(span for span in traced.spans if span.name == "OffsetCommit")
     assert (commit.end_time, commit.attributes["kip848.still_open"]) == (30, 1)
+
+
+def test_a_commit_says_what_is_committed() -> None:
+    traced = observed(
+        moved("a", 10, REST, ASKED),
+        arrived(1, 20, "OffsetCommit", committed=(("apples", 1), ("pears", 0))),
+        RequestAnswered(number=1, at_ns=25, error_code=0),
+        moved("a", 30, ASKED, REST),
+    )
+    commit = next(span for span in traced.spans if span.name == "OffsetCommit")
+    assert commit.attributes["kip848.partitions"] == ("apples:1", "pears:0")
+
+
+def test_a_wall_clock_that_is_set_back_moves_no_span_out_of_its_parent() -> None:
+    traced = observed(
+        moved("a", 1_000, REST, ASKED),
+        moved("a", 100, ASKED, (Phase.PREPARE_REBALANCE, Standing.STABLE)),
+        arrived(1, 110, "JoinGroup"),
+        RequestAnswered(number=1, at_ns=120, error_code=0),
+        moved("a", 130, (Phase.PREPARE_REBALANCE, Standing.STABLE), REST),
+    )
+    assert {(span.name, span.start_time, span.end_time) for span in traced.spans} == {
+        (name, 1_000, 1_000) for name in ("transition", "PrepareRebalance", "JoinGroup", "rebalance")
+    }
+    said = [span.attributes["kip848.at_ns"] for span in traced.spans if span.name == "transition"]
+    assert said == [1_000, 100, 130]
 
 
 def test_a_member_that_the_host_dropped_does_not_leave_its_trace_open() -> None:

@@ -146,7 +146,7 @@ def explain_encoding(
                 error = explain_encoding(message, field.fields, version, inner, failure, here)
                 if error.offset is None and error.field:
                     return error
-    return CodecError(message, version, path if not path else "", None, str(failure))
+    return CodecError(message, version, "", None, str(failure))
 
 
 def _unwritable(field: Field, value: Any) -> str | None:

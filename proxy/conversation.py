@@ -216,7 +216,7 @@ class Conversation:
                     wanted = 4 + size
                     break
                 passed.append(data[start:at])
-                self._hand_over(api, bytes(data[at + 4 : after]), after < end)
+                self._hand_over(bytes(data[at + 4 : after]), after < end)
                 passed.append(self.take_outbox())
                 start = after
             else:
@@ -248,7 +248,7 @@ class Conversation:
         passed.append(data[start:end])
         return b"".join(passed)
 
-    def _hand_over(self, api: int, frame: bytes, more_has_come: bool) -> None:
+    def _hand_over(self, frame: bytes, more_has_come: bool) -> None:
         """The desk may answer or forward it before this returns; if not, and more has come already, it hears of that."""
         if self.desk is None:
             assert self._open_desk is not None, "groups are taken only where there is a desk for them"
@@ -256,7 +256,7 @@ class Conversation:
             self._looking = True
         self.authenticated, self._proving = True, False
         self.in_hand = True
-        self.desk.taken(api, frame)
+        self.desk.taken(frame)
         if self.in_hand and more_has_come:
             self.desk.interrupted()
 

@@ -105,7 +105,7 @@ class Leg:
     def send_rest(self) -> None:
         if self._pipe is not None:
             self._empty(self._pipe)
-            if self._pipe.held:
+            if self._pipe.filled:
                 return
             self._pipes.give_back(self._pipe)
             self._pipe = None
@@ -148,7 +148,7 @@ class Leg:
         try:
             self._empty(pipe, more)
         finally:
-            if pipe.held:
+            if pipe.filled:
                 self.stuck = True
                 self._pipe = self._pipes.keep()
                 if self._pipe is None:

@@ -20,12 +20,12 @@ FLAGS = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 class Pipe:
     def __init__(self) -> None:
-        self.held = 0
+        self.filled = 0
         self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
-            # Unprivileged processes may be held to less; then each move is smaller.
+            # Unprivileged processes may be filled to less; then each move is smaller.
             pass
 
     def close(self) -> None:
@@ -35,23 +35,23 @@ class Pipe:
     def fill(self, source: socket, limit: int) -> int:
         """Take up to `limit` bytes from a socket; 0 at its end. BlockingIOError when there is nothing."""
         size = os.splice(source.fileno(), self._in, limit, flags=FLAGS)
-        self.held += size
+        self.filled += size
         return size
 
     def empty(self, sink: socket, more: bool = False) -> None:
-        """Give what is held to a socket, or as much as it takes. `more` is to follow: it need not go at once."""
+        """Give what is filled to a socket, or as much as it takes. `more` is to follow: it need not go at once."""
         flags = FLAGS | os.SPLICE_F_MORE if more else FLAGS
-        while self.held:
+        while self.filled:
             try:
-                self.held -= os.splice(self._out, sink.fileno(), self.held, flags=flags)
+                self.filled -= os.splice(self._out, sink.fileno(), self.filled, flags=flags)
             except BlockingIOError:
                 return
 
     def read(self) -> bytes:
         taken = b""
-        while self.held:
-            piece = os.read(self._out, self.held)
-            self.held -= len(piece)
+        while self.filled:
+            piece = os.read(self._out, self.filled)
+            self.filled -= len(piece)
             taken += piece
         return taken
 
@@ -84,7 +84,7 @@ class Pipes:
     def give_back(self, pipe: Pipe) -> None:
         """Bytes that it still holds are lost with it."""
         self._kept -= 1
-        if pipe.held or len(self._spare) >= MOST_SPARE:
+        if pipe.filled or len(self._spare) >= MOST_SPARE:
             pipe.close()
         else:
             self._spare.append(pipe)

@@ -2,16 +2,16 @@
 
     serve
     ├── the epoll set     doors (listening sockets) and links (plaintext connections)
-    ├── tls               one task a connection that has TLS on a side, and its two pumps
+    ├── tls               one task a connection that has TLS on a side, and its three pumps
     ├── clock             wakes members when a deadline of theirs comes
     ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
     ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker; reopens resting doors
     ├── certificates      watches their files
-    ├── admin             /livez /readyz /metrics
+    ├── admin             probes, metrics, the page and what it asks for
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
                           certificates and the rules of groups (reloading.py)
 
-An error of a connection ends that connection (`Link._guarded`, `TlsLink._pump`) and is counted with its cause. An error
+An error of a connection ends that connection (`Link._fail`, `TlsLink._pump`) and is counted with its cause. An error
 of the cluster is the scout's: logged, and tried again. A door that can't be bound at start ends the start (`CannotStart`);
 one that can't be bound later, for a broker that joined, is logged, shown by /readyz, and tried again. Anything else is a
 mistake of ours and ends the process loudly.

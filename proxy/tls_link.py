@@ -1,8 +1,9 @@
-"""A connection with TLS on one side or both: two trio streams and a pump each way.
+"""A connection with TLS on one side or both: two trio streams and three pumps.
 
-The conversation between them is the same as for plaintext. Each pump reads, lets the conversation look, and sends before
-it reads again: backpressure by waiting. A third one sends what is asked and answered here at other times. What one of
-them takes to send is queued for its stream before anybody else runs, so it leaves in the order in which it was expected.
+The conversation between them is the same as for plaintext. A pump each way reads, lets the conversation look, and sends
+before it reads again: backpressure by waiting. The third one sends what is asked and answered here at other times. What
+one of them takes to send is queued for its stream before anybody else runs, so it leaves in the order in which it was
+expected.
 The first pump to fail or be closed ends the others; `run` closes both streams, whatever happened, and reports the cause
 once. As with plaintext, a connection on which a member speaks to its coordinator lingers when its client goes.
 """
@@ -127,7 +128,7 @@ class TlsLink:
         return self._broker is None
 
     def pass_over(self, patience_seconds: float) -> None:
-        """Each address has its own time (`Proxy._dial_node`)."""
+        """Each address has its own time (`Streams.open_any`)."""
 
     async def _pump(self, pump: Callable[[trio.abc.Stream], Awaitable[None]]) -> None:
         assert self._broker is not None

@@ -37,7 +37,7 @@ class Desk(Protocol):
     def groups(self) -> set[str]:
         """Those with members that speak here."""
 
-    def taken(self, api: int, frame: bytes) -> None: ...
+    def taken(self, frame: bytes) -> None: ...
 
     def interrupted(self) -> None:
         """The client has sent more while a request of its is in hand."""
@@ -52,7 +52,7 @@ class Desk(Protocol):
 
 
 class Wire(Rewriter, Protocol):
-    """What the conversation asks of the one module that knows the codec."""
+    """What the conversation asks of the module that knows the codec."""
 
     treatments: Mapping[int, Treatment]
 

@@ -1,4 +1,4 @@
-"""What the proxy knows of Kafka's messages: which are touched, why, and how. The only module that knows the codec.
+"""What the proxy knows of Kafka's messages: which are touched, why, and how. Outside groups/ no other module knows the codec.
 
 Answers that carry broker addresses are rewritten: Metadata, FindCoordinator, DescribeCluster, and, as the NodeEndpoints
 of KIP-951, Produce from v10, ShareFetch and ShareAcknowledge. Where rewriting would cost more than the version is worth,

@@ -25,7 +25,7 @@ from translation import events as ev
 from translation.adopting import still_valid
 from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.joining import is_proper
-from translation.member import NEVER, Member
+from translation.member import LONG_AGO, Member
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
 from translation.step import step
@@ -331,7 +331,7 @@ class Proxy:
 
     def _hears_at(self, key: Key) -> int:
         member = self.members.get(key)
-        return NEVER if member is None else member.hears_at
+        return LONG_AGO if member is None else member.hears_at
 
     def _described(self, group: GroupDescription) -> None:
         """Who was silent here and has been heard by another proxy since is that proxy's member."""

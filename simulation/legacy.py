@@ -1,4 +1,4 @@
-"""A legacy client: Join, Sync, Heartbeat, commit and leave as the classic libraries do them (clients.md A.2 to A.4).
+"""A legacy client: Join, Sync, Heartbeat, commit and leave as the classic libraries do them.
 
 An eager client revokes everything before each JoinGroup; a cooperative one keeps what it has, compares inside SyncGroup,
 gives up what is missing and joins again by itself. Quirks are settings: Join and Sync on one socket and the rest on
@@ -26,13 +26,18 @@ from translation import events as ev
 from translation.heartbeat import TopicPartition
 
 LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
-# What the libraries survive, by request (clients.md A.4): anything else in an answer is a defect of the translation.
-SAFE: dict[Any, set[int]] = {
-    do.AnswerJoin: {0, 14, 16, 25, 79, 81, 82},
-    do.AnswerSync: {0, 16, 22, 25, 27, 82},
-    do.AnswerHeartbeat: {0, 16, 22, 25, 27, 82},
-    do.AnswerCommit: {0, 14, 16, 22, 25, 27, 82},
-    do.AnswerLeave: {0, 14, 16, 25, 82},
+# What all of the libraries survive, by request: anything else in an answer is a defect of the translation. kafkajs stops for
+# good on an error that it holds for final, aiokafka raises a JoinGroup's REBALANCE_IN_PROGRESS to its user, Java whatever
+# it does not expect.
+_ALWAYS = {Error.NONE, Error.NOT_COORDINATOR, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID}
+_AT_WORK = _ALWAYS | {Error.ILLEGAL_GENERATION, Error.REBALANCE_IN_PROGRESS}
+_LOADING = {Error.COORDINATOR_LOAD_IN_PROGRESS}
+SAFE: dict[Any, set[Error]] = {
+    do.AnswerJoin: _ALWAYS | _LOADING | {Error.MEMBER_ID_REQUIRED, Error.GROUP_MAX_SIZE_REACHED},
+    do.AnswerSync: _AT_WORK,
+    do.AnswerHeartbeat: _AT_WORK,
+    do.AnswerCommit: _AT_WORK | _LOADING,
+    do.AnswerLeave: _ALWAYS | _LOADING,
 }
 
 
@@ -118,7 +123,7 @@ class LegacyClient:
         self._join()
 
     def stops(self) -> None:
-        """A static member says nothing (clients.md A.3); a dynamic one commits and leaves."""
+        """A static member says nothing; a dynamic one commits and leaves."""
         self.commits()
         life = self._next_round()
         self.stable = False

@@ -37,7 +37,7 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
         assigned=assigned,
         names=event.names,
         epoch=max(event.member_epoch, 0),
-        lost=True,
+        must_say_all=True,
         heard_at=turn.now,
         came_at=turn.now,
         changed_at=turn.now,

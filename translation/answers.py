@@ -79,7 +79,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         assigned=assigned,
         interval_ms=answer.heartbeat_interval_ms,
         voted=sent.server_assignor or before.voted,
-        lost=before.lost and sent.owned is None,
+        must_say_all=before.must_say_all and sent.owned is None,
         cut=False,
         standing=_standing_after(before, sent),
     )
@@ -172,7 +172,9 @@ def _retry_at(member: Member, now: int) -> int:
     """With all said, which is for when the client speaks. Without, a coordinator that has moved on fences: not before it must
     be thought that the client is silent."""
     soon = now + member.rules.retry_ms
-    return max(soon, member.heard_at + member.patience_ms) if member.lost and member.standing in JOINED else soon
+    return (
+        max(soon, member.heard_at + member.patience_ms) if member.must_say_all and member.standing in JOINED else soon
+    )
 
 
 def _leave_later(turn: Turn) -> None:
@@ -196,7 +198,7 @@ def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
         return fence(turn, code)
     epoch = STATIC_LEAVE_EPOCH if member.instance_id else LEAVE_EPOCH
     unseat = Unseat(member.member_id, epoch) if code == e.FENCED_MEMBER_EPOCH else None
-    turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, assigned=NOTHING, told=NOTHING, lost=False)
+    turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, assigned=NOTHING, told=NOTHING, must_say_all=False)
     return hurry(turn) if unseat or sent.member_epoch != JOIN_EPOCH else _wait_inside(turn)
 
 
@@ -216,5 +218,5 @@ def coordinator_lost(turn: Turn) -> None:
     sent = _landed(turn)
     if turn.member.standing in OVER:
         return
-    turn.becomes(lost=turn.member.lost or sent.member_epoch >= JOIN_EPOCH)
+    turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH)
     _try_later(turn, LOST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from translation import errors as e
 from translation.actions import Forget
 from translation.heartbeat import LEAVE_EPOCH
-from translation.member import NEVER, NOTHING, Unseat
+from translation.member import LONG_AGO, NOTHING, Unseat
 from translation.refusals import LOST, Refusal, refusal
 from translation.states import Phase, Standing
 from translation.turn import Turn
@@ -62,7 +62,7 @@ def _end(turn: Turn, standing: Standing) -> None:
         assigned=NOTHING,
         asked=False,
         unseat=None,
-        lost=False,
+        must_say_all=False,
         heartbeat_at=None,
         describe_at=None,
         rejoin=None,
@@ -71,6 +71,6 @@ def _end(turn: Turn, standing: Standing) -> None:
         farewell_since=None,
         unclaimed_since=None,
         leave_by=None,
-        came_at=NEVER,
+        came_at=LONG_AGO,
         beat_seen_at=None,
     )

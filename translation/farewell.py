@@ -2,10 +2,10 @@
 
 Two proxies of one group share nothing. The one that lost the client must not leave on its behalf, so before the end it
 asks the coordinator who has beaten for the member: more than once, for whoever has it may only just reach the coordinator
-again. An answer that names another host is the host's to judge (SeenElsewhere); one that shows another epoch than ours
-says the same. Without any answer the member is let be, for one more session, and then forgotten: nobody beats for it
-any more, so the coordinator will miss it by itself. Where the proxy itself has stood still through all of that, it asks
-first too: what the client said meanwhile may not have been read yet.
+again. An answer that names another client host is judged by whoever hosts the member (SeenElsewhere); one that shows
+another epoch than ours says the same. Without any answer the member is let be, for one more session, and then forgotten:
+nobody beats for it any more, so the coordinator will miss it by itself. Where the proxy itself has stood still through all
+of that, it asks first too: what the client said meanwhile may not have been read yet.
 
 A coordinator that takes over gives all members their time anew, for whom could they have spoken to before? So it is here,
 once: the first answer after a loss tells that there is one again.
@@ -71,7 +71,7 @@ def hear_of_oneself(turn: Turn, learned: TargetLearned) -> None:
         return
     unclaimed_since = turn.now if member.unclaimed_since is None else member.unclaimed_since
     turn.becomes(unclaimed_since=unclaimed_since)
-    if learned.member_epoch > member.epoch and not member.lost:
+    if learned.member_epoch > member.epoch and not member.must_say_all:
         turn.because("seen elsewhere")
         vanish(turn)
     elif member.is_kept_away:

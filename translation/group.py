@@ -17,7 +17,7 @@ import msgspec
 from translation.assignors import agreed
 from translation.events import WorldEvent
 from translation.heartbeat import TopicPartition
-from translation.member import NEVER, NOTHING, Contract, Partitions
+from translation.member import LONG_AGO, NOTHING, Contract, Partitions
 from translation.rules import Pacing
 from translation.transition import Transition
 
@@ -54,7 +54,7 @@ class DescribedMember(msgspec.Struct, frozen=True, kw_only=True):
     epoch: int
     assigned: tuple[TopicPartition, ...]
     target: tuple[TopicPartition, ...]
-    hears_at: int = NEVER
+    hears_at: int = LONG_AGO
 
 
 class Described(GroupFact, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     beat_at: int | None = None  # a direct native member: since when, at the earliest, it was last seen to have beaten
     beat_within_ms: int = 0  # and it did within so long after that
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
-    hears_at: int = NEVER  # a local one: its client hears of a rebalance then, if told before, as last described
+    hears_at: int = LONG_AGO  # a local one: its client hears of a rebalance then, if told before, as last described
     losses: Partitions = NOTHING  # what its client must give up
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
     offers: tuple[str, ...] = ()  # the assignors it could vote for

@@ -26,7 +26,7 @@ TRUST_MS = 1000
 WAIT_PART = 0.25
 # The margin is for clients that take long to let go; the usual one needs this part of it.
 USUAL_PART = 0.25
-NOBODY = Known(passing=True)  # what it gets is taken at once
+TAKES_AT_ONCE = Known(passing=True)  # whoever is not known here
 
 
 class Gift(NamedTuple):
@@ -81,8 +81,8 @@ def _parties(group: Group, gifts: Sequence[Gift]) -> Iterable[list[Gift]]:
 def on_its_way(
     group: Group, described: Described, planned: Mapping[str, HandOverPlanned], now: int
 ) -> dict[str, list[int]]:
-    """Whom what will reach when, of those who are asked already and have yet to hear it. All others keep what they have until
-    their receiver can take it, even if it is told sooner of what it can have now."""
+    """For each receiver, when partitions will reach it whose givers are asked already and have yet to hear it. All others
+    keep what they have until their receiver can take it, even if it is told sooner of what it can have now."""
     asked = {name for name, plan in planned.items() if plan.at <= now < group.members[name].hears_at}
     coming: dict[str, list[int]] = {}
     for gift in _gifts(group, described) if asked else ():
@@ -92,7 +92,7 @@ def on_its_way(
 
 
 def rest_from(group: Group, described: Described, planned: Mapping[str, HandOverPlanned], now: int) -> dict[str, int]:
-    """Who asks: before when nothing of what it lacks can reach it, for those who have that give it up no sooner."""
+    """For each member that asks: the earliest time at which anything that it lacks can reach it."""
     if described.group_epoch > described.assignment_epoch or not group.wishers:
         return {}
     asking = [member for member in described.members if member.member_id in group.wishers]
@@ -155,7 +155,7 @@ def best_plan(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> HandO
     """Now, or when the last of the givers hears, or a margin before some receiver's beat after either, whichever costs
     least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then. And a
     direct native that waits for more than it has is worth a little: it could begin with that at any beat."""
-    receivers = [group.members.get(gift.receiver, NOBODY) for gift in gifts]
+    receivers = [group.members.get(gift.receiver, TAKES_AT_ONCE) for gift in gifts]
     slow = [receiver for receiver in receivers if _is_slow(receiver)]
     waiting = idle + WAIT_PART * len(slow)
 
@@ -189,12 +189,12 @@ def _idle_ms(group: Group, gifts: Sequence[Gift], at: int) -> int:
 
 def _hear_at(group: Group, gift: Gift) -> int:
     """Both its giver and its receiver, if that one lives here."""
-    return max(gift.hears_at, group.members.get(gift.receiver, NOBODY).hears_at)
+    return max(gift.hears_at, group.members.get(gift.receiver, TAKES_AT_ONCE).hears_at)
 
 
 def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
     given_at = max(at, gift.hears_at)
-    receiver = group.members.get(gift.receiver, NOBODY)
+    receiver = group.members.get(gift.receiver, TAKES_AT_ONCE)
     if receiver.passing:
         return given_at
     if receiver.local:

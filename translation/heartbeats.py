@@ -10,6 +10,8 @@ from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Memb
 from translation.states import Standing
 from translation.turn import Turn
 
+# As long as a session is by default: who asks for the same member elsewhere is found out in one. By the clock, for that
+# needs no memory: members beat at moments of their own anyway.
 SAY_ALL_MS = 45_000
 
 
@@ -26,7 +28,12 @@ def send_when_due(turn: Turn) -> None:
         is_time = turn.now // SAY_ALL_MS > member.beaten_at // SAY_ALL_MS
         is_to_say_all = _is_to_say_all(member, is_time)
         heartbeat = next_heartbeat(member, is_to_say_all and turn.is_here)
-        turn.becomes(in_flight=heartbeat, heartbeat_at=None, beaten_at=turn.now, lost=member.lost or is_to_say_all)
+        turn.becomes(
+            in_flight=heartbeat,
+            heartbeat_at=None,
+            beaten_at=turn.now,
+            must_say_all=member.must_say_all or is_to_say_all,
+        )
         turn.order(SendGroupHeartbeat(heartbeat))
         if is_time and member.contract.denied:
             # Learnt from Metadata: to be refused once more would cost the member its turn.
@@ -63,7 +70,7 @@ def next_heartbeat(member: Member, says_all: bool) -> GroupHeartbeat:
     if member.standing is Standing.JOINING:
         return _full(member, JOIN_EPOCH, owned=NOTHING)
     if says_all:
-        return _full(member, member.epoch, held(member))
+        return _full(member, member.epoch, reported(member))
     return _heartbeat(member, member.member_id, member.epoch, _unheard_vote(member))
 
 
@@ -74,10 +81,10 @@ def _is_to_say_all(member: Member, is_time: bool) -> bool:
     Said while the client is here (`Turn.is_here`), and not before: all that is left out of what it holds is free, and a
     client that went to another proxy may have been told of it there.
     """
-    return member.standing is Standing.ACKNOWLEDGING or ((member.lost or is_time) and not member.is_stranger)
+    return member.standing is Standing.ACKNOWLEDGING or ((member.must_say_all or is_time) and not member.is_stranger)
 
 
-def held(member: Member) -> Partitions:
+def reported(member: Member) -> Partitions:
     """What the coordinator is told that the client holds: what it says in the JoinGroup that waits here. Else what a
     SyncGroup would tell it counts as held, for none waits for the heartbeat in flight."""
     is_joining = member.parked is not None and member.standing is Standing.ACKNOWLEDGING
@@ -121,7 +128,7 @@ def _full(member: Member, epoch: int, owned: Partitions) -> GroupHeartbeat:
 
 def restates(member: Member, sent: GroupHeartbeat) -> bool:
     """What was sent is what the member would say today (a JoinGroup may have come while it was in flight)."""
-    return _full(member, sent.member_epoch, held(member) if sent.member_epoch > JOIN_EPOCH else NOTHING) == sent
+    return _full(member, sent.member_epoch, reported(member) if sent.member_epoch > JOIN_EPOCH else NOTHING) == sent
 
 
 def next_beat(member: Member, now: int) -> int:

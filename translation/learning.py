@@ -36,7 +36,7 @@ def topics_allowed(turn: Turn, event: TopicsAllowed) -> None:
     contract = turn.member.contract
     denied = tuple(topic for topic in contract.topics if topic not in event.names)
     if denied != contract.denied:
-        turn.becomes(contract=msgspec.structs.replace(contract, denied=denied), lost=True)
+        turn.becomes(contract=msgspec.structs.replace(contract, denied=denied), must_say_all=True)
         hurry(turn)
 
 

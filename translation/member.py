@@ -24,7 +24,7 @@ NOTHING: Partitions = frozenset()
 # What all libraries beat at unless told otherwise.
 USUAL_RHYTHM_MS = 3_000
 # Longer ago than any session.
-NEVER = -(2**62)
+LONG_AGO = -(2**62)
 # A silent client's member beats so much more rarely: enough for a coordinator's session, which is nine intervals.
 SILENT_INTERVALS = 3
 # And lulls may keep a member from beating for no longer.
@@ -114,7 +114,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interval_ms: int | None = None
     in_flight: GroupHeartbeat | None = None
     voted: str | None = None  # the assignor that the coordinator has heard
-    lost: bool = False  # an answer is missing, or more is to be said: the next heartbeat says all
+    must_say_all: bool = False  # an answer is missing, or more is to be said: the next heartbeat says all
     cut: bool = False  # the coordinator is out of reach or not one: clients are told to look for it
     unseat: Unseat | None = None
     settled: bool = False  # a description said that this assignment is whole
@@ -129,7 +129,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # Times, absolute. None: not pending.
     heard_at: int = 0
-    served_at: int = NEVER  # after a loss a coordinator was there again then, and gave the silent client its time anew
+    served_at: int = (
+        LONG_AGO  # after a loss a coordinator was there again then, and gave the silent client its time anew
+    )
     told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
@@ -137,11 +139,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     held_ms: int = 0  # how long its last beat was held
     hurt_by_holds: int = 0  # how often something had to wait behind a held beat
     late_after_hold: int = 0  # how often in a row it came late by as long as it had been held
-    came_at: int = NEVER  # the client came from another proxy then, or may have been at one
+    came_at: int = LONG_AGO  # the client came from another proxy then, or may have been at one
     changed_at: int = 0
     moving_until: int = 0
     quiet_until: int = 0  # after a leave: no heartbeat that nobody waits for
-    beaten_at: int = NEVER  # when the last heartbeat went out
+    beaten_at: int = LONG_AGO  # when the last heartbeat went out
     heartbeat_at: int | None = None
     beat_part: float | None = None  # of each quiet interval: its turn among the members here
     describe_at: int | None = None
@@ -199,7 +201,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def hears_at(self) -> int:
         """When the client can hear of a rebalance: in an answer that it waits for, else in that to its next beat."""
-        return NEVER if self.held or self.parked or self.asked else self.beats_at
+        return LONG_AGO if self.held or self.parked or self.asked else self.beats_at
 
     @property
     def beats_at(self) -> int:

@@ -43,9 +43,9 @@ from translation.watch import free_seat, looked_at, part_of
 DESCRIPTION_PATIENCE_MS = 2000
 # As long as the session of a native member is by default, and some beats more.
 FADED_MS = 60_000
-NOBODY = Known()
-# So many may each look for themselves where their group cannot be described. The heartbeats of more, every tenth of a second
-# from when a coordinator moves, would be a storm.
+UNKNOWN = Known()
+# Up to this many members may each look for themselves where their group cannot be described. The heartbeats of more, every
+# tenth of a second from when a coordinator moves, would be a storm.
 FEW = 4
 GONE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
 
@@ -63,7 +63,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
         case DescriptionWanted():
             group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
-            group = _risen(group, fact.group_epoch, None, now)
+            group = _epoch_rose(group, fact.group_epoch, None, now)
             group = _with(group, members=_seen(group, fact, now))
             orders += _tell_described(group, fact, now)
             group = _described(group, now)
@@ -106,7 +106,7 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         return _stir(group, now, grace_ms) if before is not None and before.epoch > 0 else group
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
     losses = owned - assigned
-    group = _risen(group, transition.epoch, name, now)
+    group = _epoch_rose(group, transition.epoch, name, now)
     members = _know(
         group,
         name,
@@ -124,15 +124,15 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     has_to_give = before is not None and not losses <= before.losses
     if has_to_give and transition.request is None and transition.epoch == group.epoch:
         # It hears of the next epoch once it has given.
-        group = _rises(group, name, now)
+        group = _sign_of_rise(group, name, now)
     return _stir(group, now) if is_news or has_to_give else group
 
 
-def _risen(group: Group, epoch: int, looker: str | None, now: int) -> Group:
-    return _with(_rises(group, looker, now), epoch=epoch, rises=False) if epoch > group.epoch else group
+def _epoch_rose(group: Group, epoch: int, looker: str | None, now: int) -> Group:
+    return _with(_sign_of_rise(group, looker, now), epoch=epoch, rises=False) if epoch > group.epoch else group
 
 
-def _rises(group: Group, looker: str | None, now: int) -> Group:
+def _sign_of_rise(group: Group, looker: str | None, now: int) -> Group:
     """What makes the group's epoch rise came to pass after somebody here last looked, before the first sign of it."""
     if group.rises:
         return group
@@ -146,7 +146,7 @@ def _place(before: Group, group: Group, name: str, orders: list[GroupOrder]) -> 
 
 
 def _has_new_ballots(before: Group, group: Group, member_id: str) -> bool:
-    was, known = before.members.get(member_id, NOBODY), group.members.get(member_id, NOBODY)
+    was, known = before.members.get(member_id, UNKNOWN), group.members.get(member_id, UNKNOWN)
     return (was.offers, was.vote) != (known.offers, known.vote)
 
 

@@ -33,7 +33,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     hold_session_part: float = 0.3
     # After the coordinator was lost or not ready.
     retry_ms: int = 500
-    # A commit refused as stale is sent again with a newer epoch this often (brokers before 4.3 want equality).
+    # A commit refused as stale is sent again with a newer epoch at most this many times (brokers before 4.3 want equality).
     commit_attempts: int = 4
     # A member that never heard of an interval beats at this one (the coordinator's default).
     heartbeat_ms: int = 5000
@@ -59,7 +59,7 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     grace_ms: int = 500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
     describe_from: int = 1
-    # Descriptions are so far apart for each member of the group (µs): a thousand members', a tenth of a second.
+    # Descriptions are at least this far apart, in µs for each member of the group: 100 ms for a thousand members.
     describe_us: int = 100
     poll_ms: int = 200
     motion_ms: int = 6000

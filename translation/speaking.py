@@ -33,7 +33,7 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
     forgets that)."""
     turn.request = event.request
     if turn.member.rebalance_by is not None and turn.now >= turn.member.rebalance_by:
-        _is_late(turn)
+        _end_if_overdue(turn)
     turn.spoken = _is_at_home(turn.member, event)
     _come_back(turn, event)
     _say_all_if_shared(turn)
@@ -48,7 +48,7 @@ def client_spoke(turn: Turn, event: ClientEvent) -> None:
             _member_spoke(turn, event)
 
 
-def _is_late(turn: Turn) -> None:
+def _end_if_overdue(turn: Turn) -> None:
     """Whether another proxy had it no longer matters: it is back here."""
     if turn.member.is_kept_away:
         begin_anew(turn)
@@ -79,7 +79,9 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
             estrange(turn)
         hurry(turn)
     elif member.phase is not Phase.ABSENT and member.in_flight is None:
-        has_waited = member.standing is Standing.ACKNOWLEDGING or (member.lost and member.beaten_at > member.heard_at)
+        has_waited = member.standing is Standing.ACKNOWLEDGING or (
+            member.must_say_all and member.beaten_at > member.heard_at
+        )
         if member.heartbeat_at is None or (turn.spoken and has_waited):
             hurry(turn)
 
@@ -87,7 +89,7 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
 def _say_all_if_shared(turn: Turn) -> None:
     """With each word of the client, for it is here then; the other proxy has not heard it, and says nothing for it."""
     if turn.member.is_shared(turn.now):
-        turn.becomes(lost=True)
+        turn.becomes(must_say_all=True)
 
 
 def _member_spoke(turn: Turn, event: MemberEvent) -> None:

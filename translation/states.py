@@ -2,8 +2,9 @@
 
 A member stands between a legacy client and a KIP-848 coordinator. Towards the client it shows a *phase* (KIP-848,
 "Supporting Online Consumer Group Upgrade": PrepareRebalance, CompletingRebalance, Stable); towards the coordinator it
-has a *standing* (the states of KIP-848's own client). The tables below say what may follow what; `step` refuses the
-rest, and docs/protocol.md is printed from them.
+has a *standing* (the states of KIP-848's own client). Between phases every move is possible, each for causes of its own;
+of standings, and of the pairs of both, the tables say which are, and `step` refuses the rest. docs/protocol.md is printed
+from them.
 """
 
 from __future__ import annotations
@@ -107,11 +108,6 @@ JOINT: dict[Phase, frozenset[Standing]] = {
         {Standing.JOINING, Standing.ACKNOWLEDGING, Standing.STABLE, Standing.RECONCILING}
     ),
 }
-
-
-def check_phase(before: Phase, after: Phase) -> None:
-    if before is not after and (before, after) not in PHASE_MOVES:
-        raise IllegalMove(f"phase {before!r} -> {after!r}")
 
 
 def check_standing(before: Standing, after: Standing) -> None:

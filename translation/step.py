@@ -27,7 +27,7 @@ from translation.learning import (
 from translation.member import Member
 from translation.refusals import LOST
 from translation.speaking import client_left, client_spoke
-from translation.states import check_joint, check_phase, check_standing
+from translation.states import check_joint, check_standing
 from translation.stopping import proxy_stopping
 from translation.transition import Transition
 from translation.turn import Turn
@@ -91,7 +91,7 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
         case ev.SeenElsewhere():
             vanish(turn, LOST)
         case ev.MemberAdopted():
-            # It is because its client speaks here.
+            # A request of its client has led to this.
             turn.spoken = True
             member_adopted(turn, event)
         case ev.ProxyStopping():  # pragma: no branch
@@ -100,7 +100,6 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
 
 def _check(turn: Turn) -> None:
     before, after = turn.before, turn.member
-    check_phase(before.phase, after.phase)
     check_standing(before.standing, after.standing)
     check_joint(after.phase, after.standing)
 

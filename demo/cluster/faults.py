@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-ALWAYS = 2**31
-
 
 class Fail(msgspec.Struct, frozen=True):
     """Answered with this error, wherever the request's answer carries one; nothing is done."""

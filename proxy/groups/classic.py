@@ -219,21 +219,22 @@ _COMMIT_ANSWERS: dict[int, tuple[Any, Any, Any]] = {
 }
 
 
+_ONLY_A_CODE: dict[int, Any] = {
+    HEARTBEAT: m.HeartbeatResponse,
+    LEAVE_GROUP: m.LeaveGroupResponse,
+    GROUP_HEARTBEAT: m.ConsumerGroupHeartbeatResponse,
+}
+
+
 def refusal(request: Request, error_code: int) -> bytes:
     """Any of these, refused."""
-    match request.key:
-        case 11:
-            return join_answer(request, do.AnswerJoin(0, error_code, member_id=request.body.member_id))
-        case 14:
-            return sync_answer(request, do.AnswerSync(0, error_code))
-        case 12:
-            return heartbeat_answer(request, error_code)
-        case 13:
-            return request.answered(m.LeaveGroupResponse(error_code=error_code))
-        case 68:
-            return request.answered(m.ConsumerGroupHeartbeatResponse(error_code=error_code))
-        case _:
-            return commit_answer(request, error_code)
+    if request.key == JOIN_GROUP:
+        return join_answer(request, do.AnswerJoin(0, error_code, member_id=request.body.member_id))
+    if request.key == SYNC_GROUP:
+        return sync_answer(request, do.AnswerSync(0, error_code))
+    if request.key in _ONLY_A_CODE:
+        return request.answered(_ONLY_A_CODE[request.key](error_code=error_code))
+    return commit_answer(request, error_code)
 
 
 # --- asked in a member's name --------------------------------------------------------------------------------------

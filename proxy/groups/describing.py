@@ -18,7 +18,7 @@ from translation import errors as e
 
 # A consumer group's states in the words of a classic one.
 CLASSIC_STATES = {"Assigning": "PreparingRebalance", "Reconciling": "CompletingRebalance"}
-FIRST_LIST_WITH_STATES, FIRST_LIST_WITH_TYPES = 4, 5
+FIRST_LIST_WITH_STATES = 4
 
 
 def taken(line: Line, request: Request) -> None:

@@ -22,11 +22,11 @@ from translation.events import JournalEntry
 Key = tuple[str, str]
 
 FEWEST_TO_COMPACT = 1_000
-# How each line begins.
+# How the line of each begins.
 HEAD = b'{"group":'
 
 
-class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """`entry` None: the member is over."""
 
     group: str
@@ -39,7 +39,7 @@ class CannotJournal(Exception):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Line).decode
+_decode = msgspec.json.Decoder(Record).decode
 
 
 class Journal:
@@ -64,11 +64,11 @@ class Journal:
         key = (entry.group_id, entry.member_id)
         if self.entries.get(key) != entry:
             self.entries[key] = entry
-            self._write(Line(*key, entry))
+            self._write(Record(*key, entry))
 
     def forget(self, key: Key) -> None:
         if self.entries.pop(key, None) is not None:
-            self._write(Line(*key))
+            self._write(Record(*key))
 
     def close(self) -> None:
         for each in (self._file, self._lock):
@@ -112,14 +112,14 @@ class Journal:
             elif read is not None:
                 self.entries.pop((read.group, read.member), None)
 
-    def _write(self, line: Line) -> None:
+    def _write(self, record: Record) -> None:
         if self._path is None:
             return
         try:
             if self._is_behind or self._lines > max(2 * len(self.entries), FEWEST_TO_COMPACT):
                 self._compact(self._path)
             else:
-                _write_whole(self._file, _encode(line) + b"\n")
+                _write_whole(self._file, _encode(record) + b"\n")
                 self._lines += 1
         except OSError as failure:
             self._is_behind = True
@@ -130,7 +130,7 @@ class Journal:
         beside = path.with_name(path.name + ".new")
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            _write_whole(file, b"".join(_encode(Line(*key, entry)) + b"\n" for key, entry in self.entries.items()))
+            _write_whole(file, b"".join(_encode(Record(*key, entry)) + b"\n" for key, entry in self.entries.items()))
             os.fsync(file)
             os.replace(beside, path)
         except OSError:

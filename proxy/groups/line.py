@@ -85,7 +85,7 @@ class Line:
     def groups(self) -> set[str]:
         return self.natives | {group_id for group_id, _ in self.members | self.passing}
 
-    def taken(self, api: int, frame: bytes) -> None:
+    def taken(self, frame: bytes) -> None:
         self._taker.taken(self, frame)
 
     def interrupted(self) -> None:

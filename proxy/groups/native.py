@@ -69,7 +69,7 @@ FEATURES_VERSION = 3
 GROUP_VERSION = "group.version"
 # By API: a version that the translation speaks, and that a broker must therefore take.
 SPOKEN = {METADATA: 12, OFFSET_COMMIT: 9, HEARTBEAT: 0, LEAVE_GROUP: 3, GROUP_HEARTBEAT: 0, GROUP_DESCRIBE: 0}
-NOBODY = "kip848-proxy-check"
+CHECK = "kip848-proxy-check"
 # What `DescribeConfigs` calls a broker, and what brokers call the bounds of a classic member's session.
 BROKER = 4
 SESSION_BOUNDS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")
@@ -77,7 +77,7 @@ SESSION_BOUNDS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms"
 
 def ask_features() -> Ask:
     """ApiVersions that brokers since 2.4 answer with the cluster's features. They refuse who does not say what it is."""
-    body = m.ApiVersionsRequest(client_software_name=NOBODY, client_software_version="1")
+    body = m.ApiVersionsRequest(client_software_name=CHECK, client_software_version="1")
     return Ask(API_VERSIONS, FEATURES_VERSION, body)
 
 
@@ -88,7 +88,7 @@ def group_version(answer: Any) -> int:
 
 def ask_for_translation() -> Ask:
     """Nobody leaves a group that does not exist: it changes nothing, and shows whether the broker takes heartbeats."""
-    return ask_leave(NOBODY, NOBODY, None)
+    return ask_leave(CHECK, CHECK, None)
 
 
 def ask_session_bounds(node: int) -> Ask:

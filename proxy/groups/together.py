@@ -17,7 +17,7 @@ from proxy.groups.recognising import UNTOLD
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
-from translation.member import NEVER, Member
+from translation.member import LONG_AGO, Member
 from translation.motion import FADED_MS, group_step, has_faded
 from translation.rules import Pacing
 from translation.states import Phase
@@ -185,7 +185,7 @@ class Together:
 
     def _hears_at(self, key: Key) -> int:
         member = self._host.members.get(key)
-        return NEVER if member is None else member.hears_at
+        return LONG_AGO if member is None else member.hears_at
 
     def _find_lost(self, seen: SeenGroup) -> None:
         """Who was silent here and has been heard from another host since is another proxy's member.
@@ -216,4 +216,4 @@ class Together:
         member, line = self._host.members.get(key), self._host.lines.get(key)
         if member is None or line is None or line.client_left:
             return False
-        return not member.lost and not member.is_silent(self._clock.now_ms)
+        return not member.must_say_all and not member.is_silent(self._clock.now_ms)

@@ -130,3 +130,10 @@ def test_the_rules_of_the_runbook_are_taken(tmp_path: Path) -> None:
         )
         file.write_text(f'upstream = ["kafka:9092"]\n{rules}\n')
         assert len(load({}, {}, file).settings.groups) == len(example["groups"])
+
+
+@pytest.mark.parametrize("package", ["proxy/groups", "simulation"])
+def test_a_package_names_every_file_of_its_own(package: str) -> None:
+    said = (ROOT / package / "__init__.py").read_text()
+    files = {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}
+    assert {name for name in files if not re.search(rf"\b{name}\b", said)} == set()

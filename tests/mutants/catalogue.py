@@ -187,7 +187,7 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
-        "((member.lost or is_time) and not member.is_stranger)",
+        "((member.must_say_all or is_time) and not member.is_stranger)",
         "False",
         "after a lost answer the next heartbeat says all",
     ),
@@ -199,7 +199,7 @@ UPSTREAM = (
     ),
     Mutant(
         "learning.py",
-        "denied=denied), lost=True)",
+        "denied=denied), must_say_all=True)",
         "denied=denied))",
         "what may be described since is said to the coordinator",
     ),
@@ -217,7 +217,7 @@ UPSTREAM = (
     ),
     Mutant(
         "heartbeats.py",
-        "return _full(member, member.epoch, held(member))",
+        "return _full(member, member.epoch, reported(member))",
         "return _full(member, member.epoch, member.assigned)",
         "what the client owns is reported, not what was granted",
     ),
@@ -274,7 +274,7 @@ DEADLINES = (
     ),
     Mutant(
         "farewell.py",
-        "if learned.member_epoch > member.epoch and not member.lost:",
+        "if learned.member_epoch > member.epoch and not member.must_say_all:",
         "if False:",
         "a proxy that lost a client to another does not leave in its name",
     ),
@@ -445,7 +445,7 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "            group = _risen(group, fact.group_epoch, None, now)\n",
+        "            group = _epoch_rose(group, fact.group_epoch, None, now)\n",
         "",
         "a description says too that the group's epoch has risen",
     ),

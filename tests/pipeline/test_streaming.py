@@ -68,7 +68,9 @@ def test_what_is_found_live_is_what_batch_finds(spark: SparkSession, played: Pat
     assert differ(found, audits) == 0
 
 
-def test_and_it_can_be_shown(spark: SparkSession, streamed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_found_live_can_be_shown(
+    spark: SparkSession, streamed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = argparse.Namespace(verb="show", remote=None, master=None, out=str(streamed), table=live.TABLE)
     asking.check(words)
     words.where, words.limit = "severity = 'odd'", 5

@@ -396,7 +396,7 @@ def test_old_tools_see_a_consumer_group_as_a_classic_one(settled: ByHand, versio
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_and_it_is_listed(settled: ByHand, version: int) -> None:
+def test_old_tools_find_a_consumer_group_in_the_list(settled: ByHand, version: int) -> None:
     listed = settled.ask(LIST_GROUPS, version, m.ListGroupsRequest()).groups
     (found,) = (group for group in listed if group.group_id == settled.group)
     assert found.protocol_type == "consumer"

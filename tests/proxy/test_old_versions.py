@@ -63,7 +63,7 @@ def client(proxy: Running, cluster: Cluster, topic: str) -> Iterator[ByHand]:
     one.close()
 
 
-def test_they_are_offered(client: ByHand) -> None:
+def test_versions_that_brokers_dropped_are_offered(client: ByHand) -> None:
     offered = {each.api_key: each for each in client.ask(API_VERSIONS, 3, introduction()).api_keys}
     dropped = (LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP)
     assert [offered[key].min_version for key in dropped] == [0, 0, 0, 0]

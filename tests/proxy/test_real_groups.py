@@ -172,9 +172,9 @@ async def test_a_callback_that_outlasts_its_rebalance_timeout_costs_its_member_t
         assert len(bob.owned) == len(carol.owned) == 3
 
 
-async def test_a_rejoin_of_its_own_accord_disturbs_nobody(kafka: Cluster, proxy: Running) -> None:
-    able = [name for name in ("java-3.9", "franz-go") if not LIBRARIES[name].missing]
-    await each(able, partial(rejoins, kafka, proxy))
+@makes(["java-3.9", "franz-go"])
+async def test_a_rejoin_of_its_own_accord_disturbs_nobody(libraries: list[str], kafka: Cluster, proxy: Running) -> None:
+    await each(libraries, partial(rejoins, kafka, proxy))
 
 
 async def rejoins(kafka: Cluster, proxy: Running, library: str) -> None:

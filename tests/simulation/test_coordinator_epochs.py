@@ -12,7 +12,7 @@ def test_the_first_member_of_a_fresh_group_owns_everything_at_epoch_2_since_4_3(
     assert bench.stand() == ("Stable", 2, 2)
 
 
-def test_and_at_epoch_1_before(bench40: Bench) -> None:
+def test_the_first_member_of_a_fresh_group_owns_everything_at_epoch_1_before_4_3(bench40: Bench) -> None:
     bench40.member("A").joins().is_at(1, 0, 1, 2, 3, 4, 5)
 
 
@@ -108,7 +108,7 @@ def test_a_member_without_topics_still_gets_an_epoch(bench: Bench) -> None:
     a.joins().is_at(1)
 
 
-def test_and_on_4_0(bench40: Bench) -> None:
+def test_a_member_without_topics_still_gets_an_epoch_on_4_0(bench40: Bench) -> None:
     a = bench40.member("A")
     a.topics = ()
     a.joins().is_at(1)
@@ -123,7 +123,7 @@ def test_a_second_member_without_topics_moves_nobody(bench: Bench) -> None:
     assert bench.stand() == ("Stable", 2, 2)
 
 
-def test_and_on_4_0_neither(bench40: Bench) -> None:
+def test_a_second_member_without_topics_moves_nobody_on_4_0(bench40: Bench) -> None:
     bench40.member("A").joins()
     idle = bench40.member("B")
     idle.topics = ()

@@ -38,7 +38,7 @@ def test_after_a_lost_answer_the_epoch_before_is_believed_if_owned_partitions_ar
     a.reports(*bench.topics.at("foo", 0, 1, 2), epoch=3).is_at(4, 0, 1, 2, 3, 4, 5)
 
 
-def test_and_fenced_when_none_are_reported_or_more_than_it_has(bench: Bench) -> None:
+def test_after_a_lost_answer_the_epoch_before_is_fenced_if_none_are_reported_or_more_than_it_has(bench: Bench) -> None:
     a, _ = two_settled(bench)
     a.epoch = 2
     a.beats().is_refused(Error.FENCED_MEMBER_EPOCH)
@@ -100,12 +100,12 @@ def test_a_full_group_takes_nobody_else(bench: Bench) -> None:
     bench.member("A").joins().is_at(2, *range(6))
 
 
-def test_but_an_instance_it_knows_since_4_3(bench: Bench) -> None:
+def test_a_full_group_takes_an_instance_it_knows_since_4_3(bench: Bench) -> None:
     one_steps_out_of_a_full_group(bench)
     bench.member("A2", "one").joins().is_at(2, *range(6))
 
 
-def test_and_not_before(bench40: Bench) -> None:
+def test_a_full_group_refuses_even_an_instance_it_knows_before_4_3(bench40: Bench) -> None:
     one_steps_out_of_a_full_group(bench40)
     bench40.member("A2", "one").joins().is_refused(Error.GROUP_MAX_SIZE_REACHED)
 

@@ -47,7 +47,7 @@ def test_an_older_epoch_holds_for_partitions_held_since(bench: Bench) -> None:
     assert commit(bench, "B", 3, 3) is Error.NONE
 
 
-def test_and_for_partitions_being_revoked(bench: Bench) -> None:
+def test_an_older_epoch_holds_for_partitions_being_revoked(bench: Bench) -> None:
     a, b = bench.members("A", "B")
     a.joins()
     bench.passes(1_000)

@@ -39,7 +39,7 @@ from translation.group import (
     native_waits_until,
 )
 from translation.handover import Gift, best_plan
-from translation.member import NEVER, Contract
+from translation.member import LONG_AGO, Contract
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.states import Phase, Standing
@@ -77,7 +77,7 @@ def gone(member_id: str = "m") -> MemberChanged:
 
 
 def member(
-    name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...], hears_at: int = NEVER
+    name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...], hears_at: int = LONG_AGO
 ) -> DescribedMember:
     return DescribedMember(member_id=name, epoch=epoch, assigned=tps(*assigned), target=tps(*target), hears_at=hears_at)
 
@@ -123,7 +123,7 @@ def test_a_change_that_moves_no_epoch_is_no_sign() -> None:
     assert told([(100, absent)], of_locals("m"))[1] == [Tell("m", MotionSeen(until=6_100))]
 
 
-def test_but_a_client_that_must_give_up_something_is_one() -> None:
+def test_a_client_that_must_give_up_something_is_a_sign_of_motion() -> None:
     """Who is to receive it, and who else must give, would learn of it with the next beat."""
     must_give = changed("m", owned=tps(0, 1), assigned=tps(0))
     group, orders = told([(100, must_give)], of_locals("m"))
@@ -345,7 +345,7 @@ def test_the_first_sign_of_it_is_that_a_member_here_has_to_give() -> None:
     assert told([lagging, (21_000, changed("m", epoch=4, before=3))], group)[0].rose_at == 17_500
 
 
-def test_but_not_that_a_client_says_it_has_more_than_it_may() -> None:
+def test_a_client_that_says_it_has_more_than_it_may_is_no_sign_of_a_rise() -> None:
     said = changed("m", owned=tps(0, 1), assigned=tps(0), request=7)
     group, _ = told([(11_000, said), (19_000, changed("n", epoch=3))], seated("m", "n"))
     assert group.rose_at == 15_000
@@ -374,7 +374,7 @@ def test_who_gives_up_something_is_asked_when_the_receiver_is_about_to_beat() ->
     assert told([(100, seen), (200, view)], losing())[1] == [Tell("m", HandOverPlanned(at=5_100 - 400, beat_at=5_100))]
 
 
-def test_and_at_once_when_partitions_lie_idle_that_a_member_here_could_take() -> None:
+def test_who_gives_up_something_is_asked_at_once_when_idle_partitions_could_be_taken_here() -> None:
     view = described(member("m", 2, (0,), (0, 2)), member("x", 3, (), (1,)), epoch=3)
     assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100))]
 
@@ -420,7 +420,7 @@ def test_who_waits_for_more_than_it_has_is_worth_a_little() -> None:
     assert best_at(group, gifts("x", hears_at=840), idle=0, now=500) == 500
 
 
-def test_but_who_lives_here_gains_nothing_by_being_told_in_parts() -> None:
+def test_a_receiver_that_lives_here_gains_nothing_by_being_told_in_parts() -> None:
     """One waits for nine that come later, and is told with them."""
     group = company(here=Known(local=True))
     given = gifts("here") + gifts(*["here"] * 9, hears_at=2_000)
@@ -509,7 +509,7 @@ def rest_from(behind: int = 0, lacking: int = 1, **giver: Any) -> int:
     members = {"n": Known(epoch=3, local=True), "giver": Known(epoch=3, **giver)}
     locals_ = tuple(name for name, known in members.items() if known.local)
     group = msgspec.structs.replace(QUIET, members=members, locals=locals_, wishers=frozenset({"n"}))
-    has_it = member("giver", 3, (1,), (), hears_at=giver.get("hears_at", NEVER))
+    has_it = member("giver", 3, (1,), (), hears_at=giver.get("hears_at", LONG_AGO))
     view = described(member("n", 3, (0,), (0, lacking)), has_it, epoch=3, behind=behind)
     return learned_by_n(told([(100, view)], group)[1]).rest_from
 

@@ -271,7 +271,7 @@ def test_what_lies_idle_for_a_parked_client_is_told_soon() -> None:
     assert play >> wait(1) << joined()
 
 
-def test_but_not_before_what_is_coming_when_that_is_more_or_soon() -> None:
+def test_what_lies_idle_for_a_parked_client_is_not_told_before_what_is_coming_if_that_is_more_or_soon() -> None:
     play = after(parked_with_one(coming=2, comes_in=1_000), wait(1_399))
     assert play.member.parked
     assert play >> wait(1) << joined()

@@ -1,4 +1,4 @@
-"""Losing things: answers, coordinators, clients, proxies. design.md calls it section 5."""
+"""Losing things: answers, coordinators, clients, proxies."""
 
 from __future__ import annotations
 
@@ -222,13 +222,13 @@ def test_a_client_that_had_no_coordinator_has_its_time_anew_from_the_first_word_
     assert play.transitions[-1].cause == "session ended"
 
 
-def test_and_has_it_twice_where_nobody_may_ask() -> None:
+def test_a_client_that_had_no_coordinator_has_its_time_twice_where_nobody_may_ask() -> None:
     play = kept_away(RULES) >> wait(189_999)
     assert play >> wait(1) << beat(-1)
 
 
 @pytest.mark.parametrize("rules", [RULES, CAUTIOUS])
-def test_and_time_to_rejoin(rules: Rules) -> None:
+def test_a_client_that_had_no_coordinator_has_its_time_to_rejoin_anew(rules: Rules) -> None:
     """Whether it is the member or its client that finds out first that the time is over."""
     play = after(Playbook(stable(rules=rules), NOW), wait(10_000), granted(2, [0]), beats(), wait(5_000), LOST)
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
@@ -272,7 +272,7 @@ def test_a_coordinator_that_comes_back_at_the_end_of_a_session_is_not_believed_a
 def test_a_silent_client_whose_epoch_somebody_else_has_moved_is_not_left_for(lost: bool) -> None:
     """Unless it may have been us: an answer of ours was lost."""
     play = after(silent(), target(2), wait(2_000))
-    play.member = msgspec.structs.replace(play.member, lost=lost)
+    play.member = msgspec.structs.replace(play.member, must_say_all=lost)
     assert play >> target(3) << (beat(-1) if lost else Forget())
 
 
@@ -297,11 +297,11 @@ def test_who_was_not_asked_about_in_time_is_asked_about_before_it_is_given_up() 
     assert play >> target(2) << beat(-1) << Is("absent/leaving E2 g-1")
 
 
-def test_and_stays_if_it_is_heard_now() -> None:
+def test_who_was_overslept_stays_if_it_is_heard_now() -> None:
     assert overslept() >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1]) << Is("stable/stable E2 g2")
 
 
-def test_and_who_waits_for_the_answer_to_a_heartbeat_that_was_held_all_the_time_is_there() -> None:
+def test_who_waits_for_the_answer_to_a_heartbeat_that_was_held_all_the_time_is_there() -> None:
     play = Playbook(stable(rules=msgspec.structs.replace(CAUTIOUS, hold_beat_part=0.9)), NOW)
     after(play, beats(3), wait(3_000), beats(4), wait(3_000), beats(5))
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
@@ -310,7 +310,7 @@ def test_and_who_waits_for_the_answer_to_a_heartbeat_that_was_held_all_the_time_
     assert play >> wait(97_999) << Is("stable/stable E2 g2")
 
 
-def test_and_is_let_be_for_a_session_from_now_if_nobody_can_say() -> None:
+def test_who_was_overslept_is_let_be_for_a_session_from_now_if_nobody_can_say() -> None:
     play = after(overslept(), wait(99_999)) >> DeadlinePassed()
     assert play >> wait(1) << Forget() << Is("absent/absent E2 g-1")
 

@@ -63,7 +63,7 @@ def test_what_a_client_holds_is_said_when_it_speaks_and_not_before() -> None:
 def test_nothing_is_let_go_of_in_the_name_of_a_silent_client() -> None:
     """Another proxy may have told it what we never did."""
     silent = rhythmic(
-        heartbeat_at=NOW + 15_000, lost=True, assigned=frozenset(tps(0, 1, 2)), rejoin=Rejoin(NOW + 90_000)
+        heartbeat_at=NOW + 15_000, must_say_all=True, assigned=frozenset(tps(0, 1, 2)), rejoin=Rejoin(NOW + 90_000)
     )
     play = Playbook(silent, NOW)
     play >> wait(15_000) << beat(2)
@@ -78,7 +78,7 @@ def test_a_client_that_comes_back_from_silence_says_and_hears_all_for_a_session(
     play >> wait(2_000)
     play >> beats() << AnswerHeartbeat(3)
     play >> wait(3_000) << beat(2, owned=[0, 1])
-    late = msgspec.structs.replace(play.member, in_flight=None, lost=False, heartbeat_at=NOW + 125_000)
+    late = msgspec.structs.replace(play.member, in_flight=None, must_say_all=False, heartbeat_at=NOW + 125_000)
     late = msgspec.structs.replace(late, heard_at=NOW + 119_999, beaten_at=NOW + 120_000)
     assert after(Playbook(late, NOW + 120_000), beats()) >> wait(5_000) << beat(2)
 
@@ -118,7 +118,7 @@ def test_a_client_that_speaks_in_its_farewell_after_its_rebalance_timeout_is_out
     assert play.transitions[-1].cause == "rebalance timeout"
 
 
-def test_and_one_that_joins_then_and_holds_nothing_joins_anew() -> None:
+def test_a_client_that_joins_in_its_farewell_and_holds_nothing_joins_anew() -> None:
     play = after(Playbook(stable(rules=CAUTIOUS), NOW), wait(10_000), granted(2, [0]))
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     after(play, wait(60_400))
@@ -135,7 +135,9 @@ def test_an_adopted_member_says_all_until_the_proxy_that_had_it_must_have_missed
     play >> wait(1) << beat(9)
     after(play, granted(9), wait(3_000))
     play >> beats(3, 7) << AnswerHeartbeat(3) << beat(9, owned=[0, 1])
-    late = msgspec.structs.replace(play.member, in_flight=None, lost=False, heartbeat_at=49_000, heard_at=44_999)
+    late = msgspec.structs.replace(
+        play.member, in_flight=None, must_say_all=False, heartbeat_at=49_000, heard_at=44_999
+    )
     late = msgspec.structs.replace(late, beaten_at=45_000)
     assert after(Playbook(late, 45_000), beats(3, 7)) >> wait(4_000) << beat(9)
 

@@ -47,7 +47,7 @@ from translation.events import (
     TopicsLearned,
 )
 from translation.heartbeat import TopicPartition
-from translation.member import NEVER, Rejoin
+from translation.member import LONG_AGO, Rejoin
 
 HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)
 PLANNING = msgspec.structs.replace(RULES, plan_ms=300, company_ms=1_000)
@@ -219,7 +219,7 @@ def test_a_client_that_lets_other_things_wait_behind_a_held_beat_is_held_no_more
     assert play >> beats(6) << AnswerHeartbeat(6)
 
 
-def test_and_its_rhythm_is_learnt_anew_for_it_had_the_holds_in_it() -> None:
+def test_the_rhythm_of_a_client_that_is_held_no_more_is_learnt_anew() -> None:
     play = after(rhythmic(), HoldHurt(), beats(5), wait(2_400), wait(1_000), beats(6))
     assert play.member.beat_ms == 3_400
     play = after(play, wait(2_720), HoldHurt(), wait(1_000), beats(7))
@@ -372,7 +372,7 @@ def test_who_would_hear_far_too_late_of_a_hand_over_hears_of_it_with_the_answer_
     assert play << Is("prepare-rebalance/reconciling E2 g2")
 
 
-def test_and_so_does_who_is_never_held() -> None:
+def test_a_client_that_is_never_held_hears_of_a_late_hand_over_with_its_next_answer() -> None:
     play = asked_at_31_500(held=False) >> beats(5) << AnswerHeartbeat(5, e.REBALANCE_IN_PROGRESS)
     assert play << Is("prepare-rebalance/reconciling E2 g2")
 
@@ -390,7 +390,7 @@ def test_nor_does_who_beats_again_only_a_little_after_it() -> None:
 
 
 @pytest.mark.parametrize(("beat_at", "error"), [(13_000, e.NONE), (12_900, e.REBALANCE_IN_PROGRESS)])
-def test_but_who_would_miss_the_receivers_beat_with_that_hears_of_it(beat_at: int, error: int) -> None:
+def test_who_would_miss_the_receivers_beat_by_beating_again_hears_of_the_hand_over(beat_at: int, error: int) -> None:
     plan = HandOverPlanned(at=NOW + 12_800, beat_at=NOW + beat_at)
     play = asked_at_31_500(held=True) >> plan >> beats(5) >> wait(1_000)
     assert play >> HoldInterrupted(request=5) << AnswerHeartbeat(5, error)
@@ -489,7 +489,7 @@ def test_waking_early_does_nothing() -> None:
 
 def test_a_client_hears_of_a_rebalance_by_the_beat_that_is_held_or_by_its_next() -> None:
     play = rhythmic() >> beats(5)
-    assert play.member.hears_at == NEVER
+    assert play.member.hears_at == LONG_AGO
     play >> HoldInterrupted(request=5)
     assert play.member.beat_seen_at is not None
     assert play.member.hears_at == play.member.beat_seen_at + play.member.rhythm_ms

@@ -20,7 +20,7 @@ from translation.actions import (
     SendCommit,
     SendGroupHeartbeat,
 )
-from translation.heartbeats import held
+from translation.heartbeats import reported
 from translation.refusals import REFUSALS
 from translation.states import Phase, Standing
 
@@ -79,7 +79,7 @@ class Walker:
             beat = action.heartbeat
             assert beat == self.member.in_flight
             if beat.owned is not None and beat.member_epoch > 0:
-                assert set(beat.owned) == held(self.member), "what the client holds is what the coordinator hears"
+                assert set(beat.owned) == reported(self.member), "what the client holds is what the coordinator hears"
 
     def awaited(self) -> set[int]:
         member = self.member

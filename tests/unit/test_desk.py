@@ -33,7 +33,7 @@ class Desk:
         self.client_id = "desk"
         self.groups: set[str] = set()
 
-    def taken(self, api: int, frame: bytes) -> None:
+    def taken(self, frame: bytes) -> None:
         self.requests.append(frame)
         if self.at_once is not None:
             self.at_once(frame)
@@ -163,7 +163,7 @@ def test_an_answer_made_here_does_not_wait_for_our_own_requests() -> None:
     assert talk.owed.due == [answer(1)]
 
 
-def test_but_for_what_the_client_asked_before() -> None:
+def test_an_answer_made_here_waits_for_what_the_client_asked_before() -> None:
     desk = Desk()
     talk = talk_with(desk)
     talk.from_client(request(OPAQUE, 1) + request(TAKEN, 2))

@@ -76,7 +76,7 @@ async def test_a_connection_goes_with_its_last_member() -> None:
     assert connection.ended
 
 
-async def test_but_not_before_what_was_asked_on_it_is_answered() -> None:
+async def test_a_connection_does_not_go_before_what_was_asked_on_it_is_answered() -> None:
     """Else whoever has moved to another connection would take its coordinator for lost, and its client would hear so."""
     connection, line = lingering()
     heard: list[object] = []

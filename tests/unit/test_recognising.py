@@ -98,7 +98,7 @@ def test_a_group_that_moves_on_meanwhile_is_followed(monkeypatch: pytest.MonkeyP
     assert adopted(coordinator, monkeypatch) == [*LOOKS, *CATCHES_UP, *CATCHES_UP, *LOOKS]
 
 
-def test_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_that_moves_on_and_on_is_not_followed_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     coordinator = Coordinator(*[e.REBALANCE_IN_PROGRESS] * 1_000)
     assert adopted(coordinator, monkeypatch) == [*LOOKS, *CATCHES_UP * CATCH_UP_TRIES, *LOOKS]
 

@@ -159,7 +159,7 @@ async def test_who_was_never_seen_under_another_host_is_not_elsewhere() -> None:
 async def test_who_was_adopted_and_has_yet_to_be_answered_does_not_say_either() -> None:
     """It may still be shown under the host that it came from."""
     host = Host("alice", "bob")
-    host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], lost=True)
+    host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], must_say_all=True)
     host.described(alice=THERE, bob=HERE)
     host.falls_silent("alice")
     host.falls_silent("bob")
@@ -174,7 +174,7 @@ async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
     host = Host("alice")
     nursery.start_soon(host.clock.run)
     alice = host.members[GROUP, "alice"]
-    host.members[GROUP, "alice"] = msgspec.structs.replace(alice, lost=True)
+    host.members[GROUP, "alice"] = msgspec.structs.replace(alice, must_say_all=True)
     host.is_told("alice")
     host.hears(alice=THERE)
     host.members[GROUP, "alice"] = alice

@@ -144,7 +144,7 @@ def test_a_group_of_ten_who_start_together_comes_to_rest_with_few_rebalances() -
 
 
 def test_refusals_of_a_rebalance_never_reach_a_join() -> None:
-    """REBALANCE_IN_PROGRESS in JoinGroup is raised to the user by aiokafka (clients.md A.4)."""
+    """REBALANCE_IN_PROGRESS in JoinGroup is raised to the user by aiokafka."""
     story = Story(foo=6)
     for name in ("a", "b", "c", "d"):
         story.legacy(name).asks_to_join()

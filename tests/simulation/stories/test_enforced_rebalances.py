@@ -30,7 +30,7 @@ def two_at_rest(style: dict[str, Any]) -> tuple[Story, Watch, Legacy, Legacy]:
 
 
 @STYLES
-def test_it_happens_immediately_and_is_quick(style: dict[str, Any]) -> None:
+def test_an_enforced_rebalance_happens_immediately_and_is_quick(style: dict[str, Any]) -> None:
     """Assumptions 1 and 3. (A static member that unsubscribes and comes back violates the first: nothing happens.)"""
     story, _, alice, _ = two_at_rest(style)
     before, joins, began = alice.who.partitions, alice.who.joins, story.world.now
@@ -40,7 +40,7 @@ def test_it_happens_immediately_and_is_quick(style: dict[str, Any]) -> None:
 
 
 @STYLES
-def test_it_happens_always(style: dict[str, Any]) -> None:
+def test_an_enforced_rebalance_happens_as_often_as_it_is_asked_for(style: dict[str, Any]) -> None:
     """Assumption 2: as often as it is asked for, and each time with a whole round of JoinGroup and SyncGroup."""
     story, watch, alice, _ = two_at_rest(style)
     for _ in range(5):

@@ -60,7 +60,7 @@ def test_it_must_rejoin_within_the_rebalance_timeout_or_it_is_kicked_out(story: 
     other.comes_to_own(0, 1, 2, 3, within_ms=REBALANCE_TIMEOUT_MS + 10_000)
 
 
-def test_and_it_hears_so_when_it_comes_back(story: Story, member: ByHand) -> None:
+def test_a_member_that_was_kicked_out_hears_so_when_it_comes_back(story: Story, member: ByHand) -> None:
     story.native("other").joins()
     beats_until_told(member)
     story.until(lambda: not member.stands, "it is kicked out")
@@ -104,7 +104,7 @@ def test_the_member_must_exist_or_be_created(story: Story) -> None:
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 def test_the_embedded_protocol_may_be_of_any_version(story: Story, version: int) -> None:
-    """The text wants 3, and with it a generation; half of all libraries write 0 or 1 (clients.md A.1)."""
+    """The text wants 3, and with it a generation; half of all libraries write 0 or 1."""
     ByHand(story, "old", embedded_version=version).enters().owns(0, 1, 2, 3)
 
 

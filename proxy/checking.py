@@ -215,7 +215,7 @@ def _bind_admin(bound: contextlib.ExitStack, address: Address) -> Finding:
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """What a broker says of itself. `verdict`: on our heartbeat; None where it answers only who authenticates.
+    """What a broker says of itself. `verdict`: on our heartbeat; None where it answers authenticated clients only.
 
     `session_bounds`: None where it does not tell us.
     """

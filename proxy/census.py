@@ -2,8 +2,8 @@
 
 The proxy sees only who connects through it. So each broker is asked what it coordinates: ListGroups, then DescribeGroups for
 what is classic and ConsumerGroupDescribe for what is not. It is asked as `check` asks, without credentials: a broker that
-answers authenticated clients only, or is out of reach, is named with its reason; with TLS, rights are those of the certificate.
-A broker leaves out of its list what the asker may not DESCRIBE, and says nothing of it.
+answers authenticated clients only, or is out of reach, is named with its reason; with TLS, rights are the certificate's. A
+broker leaves out of its list what the asker may not DESCRIBE, and says nothing of it.
 """
 
 from __future__ import annotations

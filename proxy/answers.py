@@ -206,12 +206,9 @@ class Answers:
             at = after
         if at < end and self.tokens and not expected:
             at = end
+        self.to_come = max(0, at - end)
         if at < end:
-            self._wanted = wanted
-            self._tail = bytearray(data[at:])
-            self.to_come, end = 0, at
-        else:
-            self.to_come = at - end
+            self._tail, self._wanted, end = bytearray(data[at:]), wanted, at
         self.idle = not (self.to_come or self._tail or self.due or self._locals_waiting)
         if passed:
             passed.append(data[start:end])

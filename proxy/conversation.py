@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct
+from typing import Literal
 
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Rewritten
 from proxy.causes import Cause, Disconnect
@@ -42,6 +43,8 @@ LARGEST_BACKLOG = 256 * 1024
 LARGEST_BEGINNING = 256 * 1024
 # An enum's attribute costs ten times a global's, and this one is asked for with every request.
 OPAQUE = Treatment.OPAQUE
+# What goes to the broker for most requests, where others have bytes instead.
+AS_IT_CAME: Literal[True] = True
 # After which requests a client is not through with authentication; whose answers leave changed.
 UNAUTHENTICATED = (Treatment.AUTHENTICATION, Treatment.TOKENS_FOLLOW, Treatment.PROOF)
 REWRITTEN = (Treatment.PRODUCE_REWRITTEN, Treatment.REWRITTEN, Treatment.INTRODUCTION)
@@ -184,15 +187,14 @@ class Conversation:
         return (data[:to_come], self.take_outbox()), data[to_come:]
 
     def _from_client(self, data: Bytes) -> Bytes:
-        if self.in_hand:
-            self._tail += data
-            self._wanted = 0
-            return b""
         if self._tail:
             self._tail += data
-            if len(self._tail) < self._wanted:
+            if self.in_hand or len(self._tail) < self._wanted:
                 return b""
             data, self._tail = memoryview(self._tail), bytearray()
+        elif self.in_hand:
+            self._keep(data, 0)
+            return b""
         end = len(data)
         at, self.to_come = self.to_come, 0
         if self.owed.tokens:
@@ -200,7 +202,7 @@ class Conversation:
         start = 0
         passed: list[Bytes] = []
         wanted = REQUEST_HEADER.size
-        while end - at >= 12:
+        while end - at >= REQUEST_HEADER.size and not self.in_hand:
             size, api, correlation_id = REQUEST_HEADER.unpack_from(data, at)
             if not SMALLEST_REQUEST <= size <= self._max_request_bytes:
                 self._refuse(size)
@@ -209,37 +211,21 @@ class Conversation:
             if treatment is OPAQUE:
                 self.expected.append(correlation_id)
                 self.authenticated, self._proving = True, False
-            elif treatment is Treatment.TAKEN:
-                if size > self._max_taken_bytes:
-                    raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes in a request of a group")
-                if end < after:
-                    wanted = 4 + size
-                    break
-                passed.append(data[start:at])
-                self._hand_over(bytes(data[at + 4 : after]), after < end)
-                passed.append(self.take_outbox())
-                start = after
             else:
-                forwarded = self._expect(api, correlation_id, size, data[at + 4 : after])
-                if forwarded is None:
+                instead = self._instead_of(data[at + 4 : after], api, correlation_id, size, after < end)
+                if instead is None:
                     wanted = min(4 + size, 2 * (end - at))
                     break
-                if not forwarded:
-                    passed.append(data[start:at])
+                if instead is not AS_IT_CAME:
+                    passed += data[start:at], instead
                     start = after
             self.requests += 1
             self._count[api if treatment is not None else self._wire.counted_as(api)] += 1
             at = after
-            if treatment is not OPAQUE:
-                if self.in_hand:
-                    wanted = 0
-                    break
-                if self.owed.tokens:
-                    at = self._pass_tokens(data, at, end)
+            if self.owed.tokens:
+                at = self._pass_tokens(data, at, end)
         if at < end:
-            # A token may be shorter than a request's header, so its length is looked at first.
-            self._wanted = LENGTH.size if self.owed.tokens and end - at < LENGTH.size else wanted
-            self._tail = bytearray(data[at:])
+            self._keep(data[at:], wanted)
             end = at
         else:
             self.to_come = at - end
@@ -247,6 +233,28 @@ class Conversation:
             return data[:end] if end < len(data) else data
         passed.append(data[start:end])
         return b"".join(passed)
+
+    def _keep(self, data: Bytes, wanted: int) -> None:
+        """What can't be looked at before so much of it is there; or, behind a request in hand, before that is no longer."""
+        if self.in_hand:
+            wanted = 0
+        elif self.owed.tokens and len(data) < LENGTH.size:
+            # A token may be shorter than a request's header, so its length is looked at first.
+            wanted = LENGTH.size
+        self._tail, self._wanted = bytearray(data), wanted
+
+    def _instead_of(
+        self, frame: Bytes, api: int, correlation_id: int, size: int, more_has_come: bool
+    ) -> bytes | Literal[True] | None:
+        """What goes to the broker for a request that is not opaque. None: more of it must be seen."""
+        if self._treatments.get(api) is not Treatment.TAKEN:
+            return self._expect(api, correlation_id, size, frame)
+        if size > self._max_taken_bytes:
+            raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes in a request of a group")
+        if len(frame) < size:
+            return None
+        self._hand_over(bytes(frame), more_has_come)
+        return self.take_outbox()
 
     def _hand_over(self, frame: bytes, more_has_come: bool) -> None:
         """The desk may answer or forward it before this returns; if not, and more has come already, it hears of that."""
@@ -260,26 +268,29 @@ class Conversation:
         if self.in_hand and more_has_come:
             self.desk.interrupted()
 
-    def _expect(self, api: int, correlation_id: int, size: int, frame: Bytes) -> bool | None:
-        """Note which answer to expect. True: forward the request; False: don't; None: more of its bytes are needed."""
+    def _expect(self, api: int, correlation_id: int, size: int, frame: Bytes) -> bytes | Literal[True] | None:
+        """Note which answer to expect, and say what goes to the broker."""
         treatment = self._treatments.get(api) or self._wire.treatment_of_unlisted(api)
         if treatment is Treatment.ANSWERED_HERE:
             if len(frame) < size:
-                return _more_of(frame)
+                _bound_beginning(frame)
+                return None
             self.owed.make(self._wire.answer(api, correlation_id))
-            return False
+            return b""
         if treatment is Treatment.INTRODUCTION:
             if len(frame) < size:
-                return _more_of(frame)
+                _bound_beginning(frame)
+                return None
             self.software = self._wire.software(bytes(frame))
         if treatment is Treatment.PRODUCE or treatment is Treatment.PRODUCE_REWRITTEN:
             acks = self._wire.produce_acks(frame)
             if acks is None and len(frame) < size:
-                return _more_of(frame)
+                _bound_beginning(frame)
+                return None
             if acks is None:
                 raise Disconnect(Cause.MALFORMED_REQUEST, "a Produce request that ends before its acks")
             if acks == 0:
-                return True
+                return AS_IT_CAME
         self.owed.tokens = treatment is Treatment.TOKENS_FOLLOW
         self._proving = treatment in UNAUTHENTICATED
         self.authenticated = not self._proving
@@ -289,7 +300,7 @@ class Conversation:
             self.expected.append(Awaited(correlation_id, self._proven))
         else:
             self.expected.append(correlation_id)
-        return True
+        return AS_IT_CAME
 
     def _proven(self, verdict: Bytes | None) -> Bytes | None:
         """Who failed to prove who they are is cut off by the broker: its verdict need not be read."""
@@ -377,8 +388,7 @@ def _other_protocol(beginning: bytes) -> str | None:
     return "HTTP, not Kafka" if beginning in HTTP_METHODS else None
 
 
-def _more_of(frame: Bytes) -> bool | None:
+def _bound_beginning(frame: Bytes) -> None:
     """What must be seen is short, and is kept until it is whole: of clients, too, that have yet to show who they are."""
     if len(frame) > LARGEST_BEGINNING:
         raise Disconnect(Cause.REQUEST_TOO_LARGE, f"what it wants is not in its first {LARGEST_BEGINNING} bytes")
-    return None

@@ -89,7 +89,9 @@ class Scout:
             answer = await exchange(stream, self._wire.ask_brokers())
         except CannotAsk:
             if not self._ask_brokers_at:
-                self._log.info("brokers are learnt from clients", reason="the cluster answers authenticated clients only")
+                self._log.info(
+                    "brokers are learnt from clients", reason="the cluster answers authenticated clients only"
+                )
             self._ask_brokers_at = trio.current_time() + ASK_AGAIN_SECONDS
             return []
         return self._wire.brokers_of(answer)

@@ -61,8 +61,10 @@ TAKEN_FROM = {
     # Before, it names no member.
     TXN_OFFSET_COMMIT: 3,
     CONSUMER_GROUP_HEARTBEAT: 0,
+    # Before, it names no member.
+    OFFSET_FETCH: 9,
 }
-# Of which version 0 alone is taken: brokers have dropped it, and are asked in another.
+# Of which version 0 is taken too: brokers have dropped it, and are asked in another.
 TAKEN_AT_0 = frozenset({LIST_OFFSETS, OFFSET_FETCH})
 # Versions that brokers have dropped are served all the same, while the broker takes this one.
 SERVED_FROM_0 = {OFFSET_COMMIT: 2, LIST_OFFSETS: 1, OFFSET_FETCH: 1, JOIN_GROUP: 2}

@@ -10,6 +10,7 @@ together.py     what the members of one group know together, hosted
 recognising.py  who is it that speaks for a member we do not have?
 holding.py      Heartbeats that are held, and what waits behind them
 commits.py      offsets committed in a member's name
+fetching.py     offsets fetched in a member's name
 dropped.py      requests of versions that brokers have dropped, where no member is concerned
 leaving.py      LeaveGroup, which may speak for many
 describing.py   DescribeGroups and ListGroups, as old tools want them

@@ -21,7 +21,7 @@ from translation import events as ev
 from translation.embedded import write_assignment
 from translation.heartbeat import TopicPartition
 
-OFFSET_COMMIT, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 11, 12, 13, 14
+OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 9, 11, 12, 13, 14
 DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT = 15, 16, 28
 GROUP_HEARTBEAT = 68
 

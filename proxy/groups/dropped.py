@@ -17,13 +17,13 @@ from typing import Any
 import msgspec
 
 from proxy.causes import Cause
-from proxy.groups.classic import Request
+from proxy.groups.classic import OFFSET_FETCH, Request
 from proxy.groups.line import Line
 from proxy.groups.native import Ask
 from translation import errors as e
 
-LIST_OFFSETS, OFFSET_FETCH = 2, 9
-DROPPED = frozenset({LIST_OFFSETS, OFFSET_FETCH})
+LIST_OFFSETS = 2
+DROPPED = frozenset({(LIST_OFFSETS, 0), (OFFSET_FETCH, 0)})
 INSTEAD = 1
 
 UNKNOWN_TOPIC_OR_PARTITION = 3

@@ -80,6 +80,10 @@ class Host:
         after = {group_id: self.rules.of(group_id) for group_id in before}
         return {group_id: (was, after[group_id]) for group_id, was in before.items() if was != after[group_id]}
 
+    def translates(self, key: Key) -> bool:
+        """Those, too, who were here before a restart and have yet to say a word."""
+        return key in self.members or key in self.journal.entries
+
     # ----------------------------------------------------------------------------------------- one step of one member
 
     def feed(self, key: Key, event: ev.AnyEvent, line: Line | None = None) -> None:

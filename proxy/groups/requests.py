@@ -14,7 +14,7 @@ import msgspec
 
 from proxy import observations as seen
 from proxy.connections import Connection
-from proxy.groups import classic, describing, dropped, native
+from proxy.groups import classic, describing, dropped, fetching, native
 from proxy.groups.classic import Request
 from proxy.groups.commits import Commits
 from proxy.groups.holding import Holds
@@ -73,8 +73,10 @@ class Requests:
         line.known_as(request.client_id)
         if request.key in (classic.DESCRIBE_GROUPS, classic.LIST_GROUPS):
             return describing.taken(line, request)
-        if request.key in dropped.DROPPED:
+        if (request.key, request.version) in dropped.DROPPED:
             return dropped.taken(line, request)
+        if request.key == classic.OFFSET_FETCH:
+            return fetching.taken(line, request, self._host.translates)
         if request.key == classic.GROUP_HEARTBEAT:
             return self._native_request(line, request)
         return self._group_request(line, request)

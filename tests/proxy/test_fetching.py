@@ -1,0 +1,49 @@
+"""A10: offsets are fetched whatever the coordinator's epoch is by then, in the words of whoever asks."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from kafka_protocol import messages as m
+from tests.kafka import Cluster
+from tests.kafka.admin import until
+from tests.proxy.by_hand import OFFSET_FETCH, ByHand
+from tests.proxy.running import Running
+from tests.proxy.settled import describe
+
+pytestmark = pytest.mark.broker
+
+UNKNOWN_MEMBER_ID = 25
+
+
+def test_a_generation_that_was_passed_in_silence_fetches_offsets(cluster: Cluster, proxy: Running) -> None:
+    """As franz-go does: with its member id, and the generation it was told."""
+    topic, other_topic = f"fetching-{uuid.uuid4()}", f"other-{uuid.uuid4()}"
+    cluster.create_topic(topic, partitions=2)
+    cluster.create_topic(other_topic, partitions=2)
+    at = ("127.0.0.1", proxy.port_of(cluster.coordinator(topic)))
+    with closing(ByHand(at, topic, topic)) as one, closing(ByHand(at, topic, other_topic)) as other:
+        one.joins()
+        assert one.commit(topic, 0, 7) == 0
+        other.joins()
+        until(
+            lambda: epoch_of(cluster, one) > one.generation, "the member has moved on, and its client was told nothing"
+        )
+        found = fetched(one, one.member_id)
+        assert found.error_code == 0
+        assert [each.committed_offset for topic in found.topics for each in topic.partitions] == [7]
+        assert fetched(one, "a stranger, whom the coordinator judges").error_code == UNKNOWN_MEMBER_ID
+
+
+def fetched(one: ByHand, member_id: str) -> Any:
+    """All that its group has committed."""
+    group = m.OffsetFetchRequestGroup(group_id=one.group, member_id=member_id, member_epoch=one.generation, topics=None)
+    return one.ask(OFFSET_FETCH, 9, m.OffsetFetchRequest(groups=[group])).groups[0]
+
+
+def epoch_of(cluster: Cluster, one: ByHand) -> int:
+    return next(each.member_epoch for each in describe(cluster, one.group).members if each.member_id == one.member_id)

@@ -31,7 +31,7 @@ def coordinator_answered(turn: Turn, event: CoordinatorAnswered) -> None:
     if turn.member.standing in OVER:
         return None
     if answer.error_code and not _is_no_surprise(turn.member, sent, answer.error_code):
-        return _refused(turn, sent, answer.error_code)
+        return _refused(turn, sent, answer)
     if sent.member_epoch < JOIN_EPOCH:
         return _gone(turn)
     if turn.member.unseat is not None or _is_before_join(turn.member, sent):
@@ -120,10 +120,11 @@ def _beat_on(turn: Turn) -> None:
 # --- refused -------------------------------------------------------------------------------------------------------
 
 
-def _refused(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
+def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> None:
+    code = answer.error_code
     turn.because(f"refused: {e.NAMES.get(code, code)}")
     if code == e.INVALID_REQUEST:
-        raise e.OurMistake(f"the coordinator calls this invalid: {sent}")
+        raise e.OurMistake(f"the coordinator calls this invalid ({answer.error_message}): {sent}")
     told = refusal(code)
     match told.then:
         case Then.RETRY:

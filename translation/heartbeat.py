@@ -10,6 +10,13 @@ import msgspec
 JOIN_EPOCH = 0
 LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
+# What Java's trim takes away. A name of nothing else is empty to coordinators of native members, and refused.
+BLANKS = "".join(map(chr, range(ord(" ") + 1)))
+
+
+def unless_blank(name: str | None) -> str | None:
+    """Classic coordinators take any name. Of an instance or a rack it says nothing; a group of that name stays classic."""
+    return name if name and name.strip(BLANKS) else None
 
 
 class TopicPartition(msgspec.Struct, frozen=True, order=True):

@@ -15,7 +15,7 @@ from translation.assignors import server_assignors
 from translation.departing import depart
 from translation.embedded import Malformed, Subscription, read_subscription
 from translation.events import JoinRequested
-from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
+from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition, unless_blank
 from translation.member import Contract, Member, ParkedJoin, Partitions, Unseat
 from translation.rules import Rules
 from translation.states import Phase, Standing
@@ -145,7 +145,7 @@ def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules, u
         protocol_name=first.name,
         subscription_version=subscription.version,
         topics=tuple(sorted(set(subscription.topics))),
-        rack_id=subscription.rack_id,
+        rack_id=unless_blank(subscription.rack_id),
         offers=offers,
         assignor=usual if usual in offers else next(iter(offers), None),
     )

@@ -129,9 +129,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # Times, absolute. None: not pending.
     heard_at: int = 0
-    served_at: int = (
-        LONG_AGO  # after a loss a coordinator was there again then, and gave the silent client its time anew
-    )
+    served_at: int = LONG_AGO  # after a loss a coordinator was there again then: the silent client has its time anew
     told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
@@ -153,6 +151,13 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     farewell_since: int | None = None  # when it was first asked who else beats for this member
     unclaimed_since: int | None = None  # descriptions say that nobody else beats for this member
     leave_by: int | None = None
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Requests of its client that have yet to be answered."""
+        parked = self.parked.requests if self.parked else ()
+        held = (self.held.request,) if self.held else ()
+        return (*parked, *held, *self.leaves, *(commit.request for commit in self.commits))
 
     @property
     def is_stranger(self) -> bool:

@@ -19,7 +19,7 @@ from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.embedded import write_assignment
-from translation.heartbeat import TopicPartition
+from translation.heartbeat import TopicPartition, unless_blank
 
 OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 9, 11, 12, 13, 14
 DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT = 15, 16, 28
@@ -57,9 +57,8 @@ def read(frame: bytes) -> Request:
         header, body = decode_request(frame)
     except CodecError as error:
         raise Disconnect(Cause.MALFORMED_REQUEST, str(error)) from error
-    if getattr(body, "group_instance_id", None) == "":
-        # No coordinator of native members takes it, and it names nobody.
-        body.group_instance_id = None
+    if hasattr(body, "group_instance_id"):
+        body.group_instance_id = unless_blank(body.group_instance_id)
     return Request(
         key=header.api_key,
         version=header.api_version,

@@ -118,13 +118,14 @@ class Host:
         return Member(group_id=group_id, rules=self.rules.of(group_id).rules)
 
     def _mistaken(self, key: Key, event: ev.AnyEvent) -> None:
-        """It ends the connection of that member, and no other."""
+        """It ends the connections on which the member speaks or is waited for, and no other."""
         self.log.error("our mistake", group=key[0], member=key[1], fed=repr(event), trace=traceback.format_exc())
-        asked_on = self.requests.drop(getattr(event, "request", None))
-        line = asked_on if asked_on is not None else self.lines.get(key)
+        member = self.members.get(key)
+        asked = {getattr(event, "request", None), *(member.waiting if member is not None else ())}
+        lines = {self.requests.drop(number) for number in asked} | {self.lines.get(key)}
         self._say_dropped(key)
         self.drop(key)
-        if line is not None:
+        for line in filter(None, lines):
             line.connection.close(Cause.OUR_MISTAKE, f"{type(event).__name__} to {key[1]} of {key[0]}")
 
     def _say_dropped(self, key: Key) -> None:

@@ -29,7 +29,7 @@ from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.admission import why_not_translated
-from translation.heartbeat import JOIN_EPOCH
+from translation.heartbeat import JOIN_EPOCH, unless_blank
 from translation.joining import is_proper
 
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ class Requests:
         key = (request.body.group_id, request.body.member_id)
         mode, rules = self._host.rules.of(key[0])
         is_join = request.key == classic.JOIN_GROUP
+        if key[0] and not unless_blank(key[0]):
+            return "a blank group id, which no coordinator of native members takes"
         if mode in ("pass", "dry-run") and not self._is_translated(request):
             is_told = mode == "dry-run" and is_join
             return dry_run(classic.join_requested(request), rules) if is_told else f"a rule says `{mode}`"

@@ -268,12 +268,23 @@ def test_wrong_words_get_the_codes_a_classic_broker_gives(
     assert one.ask(JOIN_GROUP, 5, broken).error_code == INCONSISTENT_GROUP_PROTOCOL
 
 
+@pytest.mark.parametrize("blank", ["", " \t"])
 def test_an_instance_id_of_no_letters_and_a_rebalance_timeout_of_less_than_nothing_are_none(
-    member: Callable[..., ByHand],
+    member: Callable[..., ByHand], blank: str
 ) -> None:
-    one = member(instance_id="")
+    one = member(instance_id=blank)
     one.rebalance_timeout_ms = -1
     assert one.joins().beat() == 0
+
+
+def test_a_group_of_a_blank_name_stays_classic(proxy: Running, cluster: Cluster, topic: str) -> None:
+    """Classic coordinators take it, those of native members do not."""
+    one = ByHand(("127.0.0.1", proxy.port_of(cluster.coordinator(" "))), " ", topic)
+    joined = one.join()
+    assert joined.error_code == 0
+    assert joined.leader == one.member_id
+    assert one.leave().error_code == 0
+    one.close()
 
 
 def test_an_unknown_id_that_claims_partitions_must_drop_them(member: Callable[..., ByHand], topic: str) -> None:

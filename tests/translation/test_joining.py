@@ -158,6 +158,12 @@ def test_the_rack_of_the_subscription_goes_upstream() -> None:
     assert Playbook() >> joins(protocols=(Protocol("range", metadata),)) << beat(0, owned=(), rack_id="r1")
 
 
+def test_a_blank_rack_goes_nowhere() -> None:
+    """A coordinator of native members would call the heartbeat invalid."""
+    metadata = subscription(version=3)[:-2] + b"\x00\x02 \t"
+    assert Playbook() >> joins(protocols=(Protocol("range", metadata),)) << beat(0, owned=())
+
+
 def test_a_second_join_with_other_protocols_replaces_the_first_and_both_are_answered() -> None:
     """aiokafka sends as many JoinGroups in a row as it has assignors."""
     play = Playbook(joining())

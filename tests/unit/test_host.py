@@ -7,14 +7,20 @@ import io
 import trio
 from trio.testing import MockClock
 
+from proxy.causes import Cause
 from proxy.groups.clock import Clock
 from proxy.groups.host import RETURN_MS, Host
 from proxy.groups.journal import Journal
 from proxy.groups.passing import GroupRules
+from proxy.groups.requests import Waiting
 from proxy.logs import Log
 from tests.unit.test_journal import entry
-from translation.member import Member
+from translation import errors as e
+from translation.events import CoordinatorAnswered
+from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.member import Commit, Member, ParkedJoin
 from translation.rules import Pacing, Rules
+from translation.states import Phase, Standing
 
 
 async def test_who_does_not_come_back_after_a_restart_is_forgotten(
@@ -31,3 +37,38 @@ async def test_who_does_not_come_back_after_a_restart_is_forgotten(
     assert set(journal.entries) == {("g", "back"), ("g", "away")}
     await trio.sleep(2)
     assert set(journal.entries) == {("g", "back")}
+
+
+async def test_a_mistake_leaves_no_request_of_its_member_waiting() -> None:
+    """Whoever waits would do so for ever, and its request with it: so all its connections end."""
+    out = io.StringIO()
+    log = Log(out=out)
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    lines = {number: Waits(host, number) for number in (1, 2, 3)}
+    host.members["g", "m"] = Member(
+        group_id="g",
+        member_id="m",
+        phase=Phase.COMPLETING_REBALANCE,
+        standing=Standing.JOINING,
+        in_flight=GroupHeartbeat(group_id="g", member_id="m", member_epoch=0),
+        parked=ParkedJoin((1,), until=1, word_by=1, knows_id=True),
+        commits=(Commit(2, epoch=None, attempts=0),),
+    )
+    refused = GroupHeartbeatAnswer(error_code=e.INVALID_REQUEST, error_message="MemberId can't be empty.")
+    host.feed(("g", "m"), CoordinatorAnswered(answer=refused))
+    assert "calls this invalid (MemberId can't be empty.)" in out.getvalue()
+    assert [line.ended for line in lines.values()] == [True, True, False]
+    assert [host.requests.drop(number) for number in (1, 2)] == [None, None]
+    assert ("g", "m") not in host.members
+
+
+class Waits:
+    """A connection on which a request waits."""
+
+    def __init__(self, host: Host, number: int) -> None:
+        self.ended = False
+        self.connection = self
+        host.requests._waiting[number] = Waiting(self, None, 0)  # type: ignore[arg-type]
+
+    def close(self, cause: Cause, detail: str) -> None:
+        self.ended = cause is Cause.OUR_MISTAKE

@@ -7,7 +7,8 @@ then the news travels in a round trip instead of waiting for the next beat. How 
 Not every client stands being held. Most beat by a timer of their own; some (kafkajs) beat between two batches and do
 nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held.
 Others (sarama, when it is told to have one request in flight) let everything else wait behind the beat on one socket: the
-host sees it come right after the answer. Whoever is caught twice is answered at once from then on.
+host sees it come right after the answer. Whoever is caught twice is answered at once from then on; but for one whose first
+beat without a hold comes as late: that has a timer, slower than was thought.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ STRIKES = 2
 PROVING_PART = 0.4
 # By a timer a beat comes one rhythm after the last; from who waits for the answer, one rhythm after the hold.
 LATE_PART = 0.6
+# A beat that was not held and came so nearly as late as those that were: the timer is slow, and no hold was to blame.
+AS_LATE_PART = 0.8
 AT_ONCE_MS = 25
 # What is given up early lies idle. So much of an interval is better than a receiver's beat missed: that costs a whole one.
 MISSED_PART = 0.45
@@ -73,7 +76,9 @@ def _learn(turn: Turn) -> None:
         gap_ms = turn.now - member.beat_seen_at
         if held_ms >= PROVING_PART * rhythm_ms:
             is_late = gap_ms >= held_ms + LATE_PART * rhythm_ms
-            turn.becomes(late_after_hold=member.late_after_hold + 1 if is_late else 0)
+            turn.becomes(late_after_hold=member.late_after_hold + 1 if is_late else 0, late_gap_ms=gap_ms)
+        elif held_ms == 0 and not member.beat_ms and gap_ms >= AS_LATE_PART * member.late_gap_ms:
+            turn.becomes(late_after_hold=0)
         if held_ms == 0 or not (turn.member.late_after_hold or _is_hurt(member)):
             is_sure = not member.beat_ms or _near(gap_ms, member.gap_ms) == gap_ms
             turn.becomes(beat_ms=gap_ms if is_sure else _near(gap_ms, rhythm_ms), gap_ms=gap_ms)

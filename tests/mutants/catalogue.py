@@ -535,6 +535,12 @@ GROUP = (
     ),
     Mutant(
         "beating.py",
+        "            turn.becomes(late_after_hold=0)\n",
+        "            pass\n",
+        "a slow timer is held again once it is known",
+    ),
+    Mutant(
+        "beating.py",
         "not (turn.member.late_after_hold or _is_hurt(member))",
         "not turn.member.late_after_hold",
         "the last hold is not a part of it",

@@ -168,6 +168,7 @@ def test_a_second_join_with_other_protocols_replaces_the_first_and_both_are_answ
     """aiokafka sends as many JoinGroups in a row as it has assignors."""
     play = Playbook(joining())
     play >> joins(2, topics=["apples", "bananas"])
+    assert play.member.waiting == (1, 2)
     news = {"subscribed_topic_names": ("apples", "bananas"), "server_assignor": "range"}
     play >> granted(2, []) << beat(2, owned=(), **news)
     play >> granted(3, []) << DescribeGroup()

@@ -188,6 +188,21 @@ def test_a_client_that_twice_beats_one_rhythm_after_the_answer_is_held_no_more()
     assert play >> beats(7) << AnswerHeartbeat(7)
 
 
+@pytest.mark.parametrize(("waits_for_answers", "hold_ms"), [(False, 9_000), (True, 0)])
+def test_a_slow_timer_is_told_from_a_client_that_waits_by_its_first_beat_without_a_hold(
+    waits_for_answers: bool, hold_ms: int
+) -> None:
+    """Of neither is the rhythm known, and both come late after the first holds."""
+    play = Playbook(stable(rules=msgspec.structs.replace(RULES, hold_beat_part=0.9)), NOW)
+    for request in range(5, 12):
+        play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+        after(play, beats(request))
+        held_ms = play.member.held.until - play.now if play.member.held else 0
+        after(play, wait(held_ms), wait(10_000 if waits_for_answers else 10_000 - held_ms))
+    assert held_ms == hold_ms
+    assert play.member.beat_ms == 10_000
+
+
 def test_a_beat_that_was_waiting_for_the_answer_to_another_is_not_held_and_lets_others_pass() -> None:
     play = after(rhythmic(), beats(5), wait(2_400))
     assert play >> beats(6) << AnswerHeartbeat(6)

@@ -67,7 +67,9 @@ class Walker:
             self.perform(action)
         wake_at = self.member.wake_at
         assert wake_at is None or wake_at > self.now, f"{self.member} at {self.now} wants to be woken at {wake_at}"
-        assert self.waiting - self.commits == self.awaited() - self.commits, "an answer is missing, or was given twice"
+        assert self.waiting - self.commits == {*self.member.waiting} - self.commits, (
+            "an answer is missing, or was given twice"
+        )
 
     def perform(self, action: AnyAction) -> None:
         if isinstance(action, ANSWERS):
@@ -80,12 +82,6 @@ class Walker:
             assert beat == self.member.in_flight
             if beat.owned is not None and beat.member_epoch > 0:
                 assert set(beat.owned) == reported(self.member), "what the client holds is what the coordinator hears"
-
-    def awaited(self) -> set[int]:
-        member = self.member
-        parked = set(member.parked.requests) if member.parked else set()
-        held = {member.held.request} if member.held else set()
-        return parked | held | set(member.leaves) | {commit.request for commit in member.commits}
 
     # --- what may happen next -------------------------------------------------------------------------------------------
 

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline import schema, spans
+from pipeline.asking import CannotBeDone
 from pipeline.compressed import lines_of
 from pipeline.life import at_home, lives
 from pipeline.session import shuffles_into, shuffling
@@ -26,6 +28,8 @@ Say = Callable[[str], None]
 # Readers pass over names that begin so.
 ASIDE, STAGED, FORMER = "_aside", "staged", "former"
 BATCH = "batch"
+# What only a stream, and only a batch, leaves in its folder.
+OF_A_STREAM, OF_A_BATCH = "_checkpoint/metadata", "transitions/_SUCCESS"
 # With Spark's default heap of 1 GB and two tasks at once, two million were too many for one aggregation upon another.
 MOST_IN_A_PARTITION = 500_000
 # Spark's own reading of .zst needs Hadoop's native library.
@@ -41,6 +45,8 @@ def read_lines(spark: SparkSession, source: str) -> DataFrame:
 
 
 def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: None) -> None:
+    if is_there(spark, f"{out}/{OF_A_STREAM}"):
+        raise CannotBeDone(f"a stream writes into {out}, and its facts would be lost: give batch another folder")
     rows = stage(spark, read_lines(spark, source), out, say)
     write(spark, spans.rejects(rows).dropDuplicates(), out, "rejects", say)
     write(spark, rows.transform(spans.requests).transform(spans.once), out, "requests", say)
@@ -92,6 +98,16 @@ def table(spark: SparkSession, out: str, name: str) -> DataFrame:
         return rows
     whole = rows.drop(BATCH)
     return whole.dropDuplicates() if name == "rejects" else whole.transform(spans.once)
+
+
+def is_there(spark: SparkSession, path: str) -> bool:
+    """Asked of Spark, for the path may be elsewhere."""
+    try:
+        return bool(spark.read.text(path).columns)
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return False
+        raise
 
 
 def write(spark: SparkSession, rows: DataFrame, out: str, name: str, say: Say = lambda line: None) -> None:

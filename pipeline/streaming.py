@@ -93,6 +93,11 @@ def follow(
 
 
 def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery:
+    if jobs.is_there(read.sparkSession, f"{out}/{jobs.OF_A_BATCH}"):
+        raise CannotBeDone(
+            f"a batch has made the tables in {out}, and a stream's facts beside them would not be seen: give the stream"
+            " another folder"
+        )
     writer = read.writeStream.foreachBatch(live.briefly(_into(out))).option("checkpointLocation", f"{out}/{CHECKPOINT}")
     try:
         return begun((writer.trigger(availableNow=True) if until_drained else writer).start)

@@ -9,7 +9,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from pipeline import jobs, session
+from pipeline import jobs, session, streaming
+from pipeline.asking import CannotBeDone
+from tests.pipeline.telling import Planted, write
 
 pytestmark = pytest.mark.broker
 
@@ -29,6 +31,23 @@ def test_a_write_that_fails_leaves_the_former_table_and_the_next_one_nothing_els
     assert held() == [0, 1, 2, 3, 4]
     jobs.sweep(str(tmp_path))
     assert [each.name for each in tmp_path.iterdir()] == ["numbers"]
+
+
+def test_a_batch_does_not_write_where_a_stream_does(spark: SparkSession, tmp_path: Path) -> None:
+    """Files beside `batch=7` are not seen, and a table that is replaced has no `batch=7`."""
+    source, out = str(tmp_path / "in"), str(tmp_path / "out")
+    write(tmp_path / "in/a.json", Planted("g", "a").joins(0, 0).spans)
+    streaming.keep_facts(streaming.from_files(spark, source), out, until_drained=True).awaitTermination()
+    with pytest.raises(CannotBeDone, match=f"a stream writes into {out}"):
+        jobs.batch(spark, source, out)
+    assert jobs.table(spark, out, "transitions").count() == 3
+
+
+def test_a_stream_does_not_write_where_a_batch_has(spark: SparkSession, played: Path, tmp_path: Path) -> None:
+    out = played / "out"
+    with pytest.raises(CannotBeDone, match=f"a batch has made the tables in {out}"):
+        streaming.keep_facts(streaming.from_files(spark, str(tmp_path)), str(out), until_drained=True)
+    assert not (out / "_checkpoint").exists()
 
 
 def test_a_batch_leaves_only_its_tables(played: Path) -> None:

@@ -25,6 +25,7 @@ from pipeline import asking, campaigns, connector, jobs, live, pictures, report,
 from pipeline.asking import CannotBeDone
 from pipeline.progress import Progress, tasks_of
 from pipeline.tables import ALL
+from pipeline.writing import Anew, of_one_run
 
 NEVER_S = 1e9
 DONE, BAD_NEWS, CANNOT, INTERRUPTED = 0, 1, 2, 130
@@ -175,7 +176,8 @@ def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
 
 def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
     say("reading tables")
-    found = report.Report(spark, asked.out)
+    with of_one_run(spark, asked.out):
+        found = report.Report(spark, asked.out)
     asked.file.parent.mkdir(parents=True, exist_ok=True)
     asked.file.write_text(report.page(found))
     folder = asked.pictures or asked.file.with_name(f"{asked.file.stem}-pictures")
@@ -185,8 +187,15 @@ def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
 
 
 def _show(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
-    is_live = asked.table == live.TABLE
-    rows = live.findings(spark, asked.out) if is_live else jobs.table(spark, asked.out, asked.table)
+    if asked.table == live.TABLE:
+        _print(live.findings(spark, asked.out), asked)
+    else:
+        with of_one_run(spark, asked.out):
+            _print(jobs.table(spark, asked.out, asked.table), asked)
+    return DONE
+
+
+def _print(rows: DataFrame, asked: argparse.Namespace) -> None:
     try:
         found = rows.where(asked.where)
     except PySparkException as error:
@@ -195,18 +204,19 @@ def _show(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
             f" Its columns: {', '.join(rows.columns)}"
         ) from error
     found.limit(asked.limit).show(asked.limit, truncate=60)
-    return DONE
 
 
 def _simulate(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
-    jobs.write(spark, campaigns.campaign(spark, asked.first, asked.seeds), asked.out, asking.SEEDS, say)
-    rows = jobs.table(spark, asked.out, asking.SEEDS)
-    for name, found in {"verdicts": campaigns.verdicts(rows), "distributions": campaigns.distributions(rows)}.items():
-        jobs.write(spark, found, asked.out, name, say)
-        jobs.table(spark, asked.out, name).show(truncate=80)
-    if not asking.is_elsewhere(asked, asked.out):
-        pictures.write(campaigns.pictures(rows), Path(asked.out) / "pictures")
-    return _verdict(rows, asked, say)
+    with Anew(spark, asked.out, say) as anew:
+        rows = anew.put(asking.SEEDS, campaigns.campaign(spark, asked.first, asked.seeds))
+        for name, found in {
+            "verdicts": campaigns.verdicts(rows),
+            "distributions": campaigns.distributions(rows),
+        }.items():
+            anew.put(name, found).show(truncate=80)
+        if not asking.is_elsewhere(asked, asked.out):
+            pictures.write(campaigns.pictures(rows), Path(asked.out) / "pictures")
+        return _verdict(rows, asked, say)
 
 
 def _verdict(rows: DataFrame, asked: argparse.Namespace, say: Progress) -> int:

@@ -1,20 +1,10 @@
-"""Reading and writing: the only place, with streaming.py and live.py, that touches files.
-
-A table is written aside and put in its place when it is whole: who reads meanwhile sees the former one, for a moment none,
-and never half of one. What a job that was killed has left aside is swept away by the next. On file systems that this
-process does not see (`hdfs://…`, a server of Spark Connect elsewhere) Spark overwrites in place, and marks what is whole
-(`_SUCCESS`).
-"""
+"""From lines to tables, and from facts to all other tables: what batch does, and what a stream has done now and then."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline import schema, spans
@@ -23,10 +13,9 @@ from pipeline.compressed import lines_of
 from pipeline.life import at_home, lives
 from pipeline.session import shuffles_into, shuffling
 from pipeline.tables import HOME, MADE
+from pipeline.writing import ASIDE, Anew, Say, is_there, sweep
 
-Say = Callable[[str], None]
-# Readers pass over names that begin so.
-ASIDE, STAGED, FORMER = "_aside", "staged", "former"
+STAGED = "staged"
 BATCH = "batch"
 # What only a stream, and only a batch, leaves in its folder.
 OF_A_STREAM, OF_A_BATCH = "_checkpoint/metadata", "transitions/_SUCCESS"
@@ -48,12 +37,12 @@ def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: No
     if is_there(spark, f"{out}/{OF_A_STREAM}"):
         raise CannotBeDone(f"a stream writes into {out}, and its facts would be lost: give batch another folder")
     rows = stage(spark, read_lines(spark, source), out, say)
-    write(spark, spans.rejects(rows).dropDuplicates(), out, "rejects", say)
-    write(spark, rows.transform(spans.requests).transform(spans.once), out, "requests", say)
-    with kept(spark, rows.transform(spans.transitions)) as transitions:
-        write(spark, transitions.select(*schema.TRANSITIONS), out, "transitions", say)
-        _make(spark, transitions, out, say)
-    sweep(out)
+    with Anew(spark, out, say) as anew:
+        anew.put("rejects", spans.rejects(rows).dropDuplicates())
+        requests = anew.put("requests", rows.transform(spans.requests).transform(spans.once))
+        with kept(spark, rows.transform(spans.transitions)) as transitions:
+            anew.put("transitions", transitions.select(*schema.TRANSITIONS))
+            _make(transitions, requests, anew)
 
 
 def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> DataFrame:
@@ -67,9 +56,9 @@ def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> DataFram
 
 def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     """All other tables, from those that are there."""
-    with kept(spark, spark.read.parquet(f"{out}/transitions").drop(BATCH)) as transitions:
-        _make(spark, transitions, out, say)
-    sweep(out)
+    facts = spark.read.parquet(f"{out}/transitions").drop(BATCH)
+    with Anew(spark, out, say) as anew, kept(spark, facts) as transitions:
+        _make(transitions, table(spark, out, "requests"), anew)
 
 
 @contextmanager
@@ -84,11 +73,10 @@ def kept(spark: SparkSession, transitions: DataFrame) -> Iterator[DataFrame]:
             rows.unpersist()
 
 
-def _make(spark: SparkSession, transitions: DataFrame, out: str, say: Say) -> None:
-    tables = {"transitions": transitions, HOME: at_home(transitions), "requests": table(spark, out, "requests")}
+def _make(transitions: DataFrame, requests: DataFrame, anew: Anew) -> None:
+    tables = {"transitions": transitions, HOME: at_home(transitions), "requests": requests}
     for name, made in MADE.items():
-        write(spark, made(tables), out, name, say)
-        tables[name] = table(spark, out, name)
+        tables[name] = anew.put(name, made(tables))
 
 
 def table(spark: SparkSession, out: str, name: str) -> DataFrame:
@@ -98,42 +86,3 @@ def table(spark: SparkSession, out: str, name: str) -> DataFrame:
         return rows
     whole = rows.drop(BATCH)
     return whole.dropDuplicates() if name == "rejects" else whole.transform(spans.once)
-
-
-def is_there(spark: SparkSession, path: str) -> bool:
-    """Asked of Spark, for the path may be elsewhere."""
-    try:
-        return bool(spark.read.text(path).columns)
-    except AnalysisException as error:
-        if error.getCondition() == "PATH_NOT_FOUND":
-            return False
-        raise
-
-
-def write(spark: SparkSession, rows: DataFrame, out: str, name: str, say: Say = lambda line: None) -> None:
-    say(name)
-    put(rows, out, name)
-
-
-def put(rows: DataFrame, out: str, name: str) -> None:
-    if not Path(out).is_dir():
-        rows.write.mode("overwrite").parquet(f"{out}/{name}")
-        return
-    aside = Path(out, ASIDE)
-    rows.write.mode("overwrite").parquet(f"{aside}/{name}")
-    _swap(aside / name, Path(out, name), aside / FORMER / name)
-
-
-def _swap(whole: Path, place: Path, former: Path) -> None:
-    """A folder cannot be renamed onto one that has files, so the former one steps aside first."""
-    shutil.rmtree(former, ignore_errors=True)
-    former.parent.mkdir(parents=True, exist_ok=True)
-    if place.exists():
-        os.rename(place, former)
-    os.rename(whole, place)
-    shutil.rmtree(former, ignore_errors=True)
-
-
-def sweep(out: str) -> None:
-    """What is aside when nothing is being written is of no use to anybody."""
-    shutil.rmtree(Path(out, ASIDE), ignore_errors=True)

@@ -11,9 +11,10 @@ from typing import Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from pipeline import jobs, live
+from pipeline import live
 from pipeline.asking import CannotBeDone
 from pipeline.patience import TRIES, is_slow
+from pipeline.writing import Say
 
 AGAIN = "Spark's Python has not started within ten seconds: judging begins again where it was"
 HOW_ON = (
@@ -31,7 +32,7 @@ class RowsLate(CannotBeDone):
 
 
 class Judging:
-    def __init__(self, spark: SparkSession, out: str, late_s: float, say: jobs.Say) -> None:
+    def __init__(self, spark: SparkSession, out: str, late_s: float, say: Say) -> None:
         self._spark, self._out, self._late_s, self._say = spark, out, late_s, say
         self._tries = TRIES
         self._query = live.follow(spark, out, late_s)

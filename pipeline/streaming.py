@@ -25,6 +25,7 @@ from pipeline.asking import CannotBeDone
 from pipeline.judging import Judging
 from pipeline.live_feed import CHECKPOINT
 from pipeline.patience import begun
+from pipeline.writing import Say, is_there
 
 JSON, PROTO = "otlp_json", "otlp_proto"
 # Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
@@ -61,9 +62,7 @@ def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATC
     return lines.selectExpr("value", "_metadata.file_path AS origin").transform(spans.spans)
 
 
-def run(
-    read: DataFrame, out: str, until_drained: bool, every_s: float, say: jobs.Say, late_s: float = live.LATE_S
-) -> None:
+def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: Say, late_s: float = live.LATE_S) -> None:
     """Until it is stopped; or, drained, until all that is there now has been read. Then all tables, once more."""
     spark = read.sparkSession
     follow(read, out, until_drained, every_s, lambda: jobs.make(spark, out, say), say, late_s)
@@ -76,7 +75,7 @@ def follow(
     until_drained: bool,
     every_s: float,
     make: Callable[[], None],
-    say: jobs.Say,
+    say: Say,
     late_s: float = live.LATE_S,
 ) -> None:
     """Facts and what is found in them live, and `make` every so often."""
@@ -93,7 +92,7 @@ def follow(
 
 
 def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery:
-    if jobs.is_there(read.sparkSession, f"{out}/{jobs.OF_A_BATCH}"):
+    if is_there(read.sparkSession, f"{out}/{jobs.OF_A_BATCH}"):
         raise CannotBeDone(
             f"a batch has made the tables in {out}, and a stream's facts beside them would not be seen: give the stream"
             " another folder"
@@ -105,7 +104,7 @@ def keep_facts(read: DataFrame, out: str, until_drained: bool) -> StreamingQuery
         raise (CannotBeDone(NOT_THERE) if "No module named 'pipeline'" in str(error) else error) from None
 
 
-def _rules(spark: SparkSession, out: str, late_s: float, say: jobs.Say) -> list[Judging]:
+def _rules(spark: SparkSession, out: str, late_s: float, say: Say) -> list[Judging]:
     """They read the facts as files, and so want a path."""
     if "://" in out:
         say(f"nothing is judged live: {out} is no path")
@@ -129,9 +128,7 @@ def _into(out: str) -> live.Take:
     return take
 
 
-def _watch(
-    facts: StreamingQuery, rules: list[Judging], every_s: float, make: Callable[[], None], say: jobs.Say
-) -> None:
+def _watch(facts: StreamingQuery, rules: list[Judging], every_s: float, make: Callable[[], None], say: Say) -> None:
     made_at, told = time.monotonic(), -1
     while not facts.awaitTermination(POLL_S):
         for judging in rules:

@@ -8,8 +8,9 @@ it, as spans with a length. The pipeline reads spans back into rows and asks que
     spans -> transitions     the proxy's own record, column by column (schema.py derives it, so they cannot disagree)
     transitions -> tables    one file per table, named after it
 
-Every step is a function from DataFrames to a DataFrame. Only jobs.py, streaming.py and live.py (fed by live_feed.py, kept
-going by judging.py) read and write. Nobody counts on the order in which spans arrive: exporters batch, repeat and mix them.
+Every step is a function from DataFrames to a DataFrame. Only jobs.py (with writing.py), streaming.py and live.py (fed by
+live_feed.py, kept going by judging.py) read and write. Nobody counts on the order in which spans arrive: exporters batch,
+repeat and mix them.
 
 Time. `*_ns` are nanoseconds of the wall clock of the proxy that saw it; Spark's timestamps are microseconds, so they
 stand beside and never instead. An interval that has not ended has `to_ns` null.

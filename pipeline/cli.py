@@ -7,15 +7,17 @@ kip848-pipeline show OUT TABLE                 a table, or what is found in it
 kip848-pipeline simulate --seeds N OUT         the simulation's campaigns, spread over Spark
 
 Ends with 0; with 1 when it is done and the news is bad (no span could be read, a seed has failed); with 2 when it cannot
-be done.
+be done; with 130 when it was interrupted (a stream has made its tables by then).
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -170,8 +172,15 @@ def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
     else:
         read = streaming.from_files(spark, asked.files, asked.per_batch or streaming.FILES_PER_BATCH)
     every_s = NEVER_S if asked.until_drained else asked.every
-    streaming.run(read, asked.out, asked.until_drained, every_s, say, asked.late)
+    signal.signal(signal.SIGTERM, _interrupted)
+    if not streaming.run(read, asked.out, asked.until_drained, every_s, say, asked.late):
+        return _say(f"there was nothing to read in {asked.files or asked.topic}: no table is made yet", BAD_NEWS)
     return DONE
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    """Whoever ends a service says so with SIGTERM; a stream ends as it does on Ctrl-C."""
+    raise KeyboardInterrupt
 
 
 def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,8 @@ JSON, PROTO = "otlp_json", "otlp_proto"
 # Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
 RECORDS_PER_BATCH, FILES_PER_BATCH = 5_000, 20
 POLL_S = 1
+# Of a batch's facts, rejects are written last.
+FIRST_IS_WHOLE = f"rejects/{jobs.BATCH}=0/_SUCCESS"
 # What is shipped reaches its tasks, and not the process that takes batches.
 NOT_THERE = (
     "Spark Connect's server has no `pipeline`, and a stream's batches are taken there: install this package on it"
@@ -62,11 +65,23 @@ def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATC
     return lines.selectExpr("value", "_metadata.file_path AS origin").transform(spans.spans)
 
 
-def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: Say, late_s: float = live.LATE_S) -> None:
-    """Until it is stopped; or, drained, until all that is there now has been read. Then all tables, once more."""
-    spark = read.sparkSession
-    follow(read, out, until_drained, every_s, lambda: jobs.make(spark, out, say), say, late_s)
-    jobs.make(spark, out, say)
+def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: Say, late_s: float = live.LATE_S) -> bool:
+    """Until it is interrupted; or, drained, until all that is there now has been read. Then all tables, once more; False:
+    there is nothing yet to make them of. If it fails they stay as they are, and the facts are whole."""
+
+    def make() -> bool:
+        has_facts = is_there(read.sparkSession, f"{out}/{FIRST_IS_WHOLE}")
+        if has_facts:
+            jobs.make(read.sparkSession, out, say)
+        return has_facts
+
+    try:
+        follow(read, out, until_drained, every_s, make, say, late_s)
+    except KeyboardInterrupt:
+        say("interrupted: the tables once more")
+        make()
+        raise
+    return make()
 
 
 def follow(
@@ -74,7 +89,7 @@ def follow(
     out: str,
     until_drained: bool,
     every_s: float,
-    make: Callable[[], None],
+    make: Callable[[], object],
     say: Say,
     late_s: float = live.LATE_S,
 ) -> None:
@@ -128,16 +143,32 @@ def _into(out: str) -> live.Take:
     return take
 
 
-def _watch(facts: StreamingQuery, rules: list[Judging], every_s: float, make: Callable[[], None], say: Say) -> None:
-    made_at, told = time.monotonic(), -1
+def _watch(
+    facts: StreamingQuery,
+    rules: list[Judging],
+    every_s: float,
+    make: Callable[[], object],
+    say: Say,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Who is due is asked at each look, for news may come too early, and no more after it."""
+    made_at, told, is_stale = clock(), -1, False
     while not facts.awaitTermination(POLL_S):
         for judging in rules:
             judging.look()
-        progress = facts.lastProgress
-        if progress is None or progress["batchId"] == told:
-            continue
-        told = progress["batchId"]
-        say(f"batch {told}: {sum(source['numInputRows'] for source in progress['sources'])} records")
-        if time.monotonic() - made_at >= every_s:
+        done, records = _done(facts.lastProgress)
+        if done != told:
+            told, is_stale = done, True
+            say(f"batch {told}: {records} records" if records else f"batch {told}")
+        if is_stale and clock() - made_at >= every_s:
             make()
-            made_at = time.monotonic()
+            made_at, is_stale = clock(), False
+
+
+def _done(progress: Any) -> tuple[int, int]:
+    """The last batch that is done, and its records if they are known. Spark also reports that there is nothing to do, under
+    the number that the next batch will have."""
+    if progress is None:
+        return -1, 0
+    records = sum(source["numInputRows"] for source in progress["sources"])
+    return (progress["batchId"] if records else progress["batchId"] - 1), records

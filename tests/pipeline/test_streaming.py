@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.streaming.query import StreamingQuery
 
 from pipeline import asking, cli, jobs, judging, live, session, streaming
 from pipeline.audits import FLAPS
@@ -137,6 +141,69 @@ def test_rows_that_a_watermark_drops_end_the_run() -> None:
     with pytest.raises(judging.RowsDropped, match="3 rows"):
         judging.complain({"stateOperators": [{"numRowsDroppedByWatermark": 3}]})
     judging.complain({"stateOperators": [{"numRowsDroppedByWatermark": 0}]})
+
+
+class Told:
+    """A query that reports so many batches and records, one at each look, ten seconds apart; then it ends."""
+
+    def __init__(self, *reports: tuple[int, int]) -> None:
+        self._reports = list(reports)
+        self.looks = 0
+
+    def awaitTermination(self, timeout: float) -> bool:  # noqa: N802 (Spark's name)
+        self.looks += 1
+        return self.looks > len(self._reports)
+
+    @property
+    def lastProgress(self) -> dict[str, Any]:  # noqa: N802 (Spark's name)
+        number, records = self._reports[self.looks - 1]
+        return {"batchId": number, "sources": [{"numInputRows": records}]}
+
+    def made_at_looks(self, every_s: float) -> list[int]:
+        made = list[int]()
+        facts = cast(StreamingQuery, self)
+        streaming._watch(
+            facts, [], every_s, lambda: made.append(self.looks), lambda said: None, lambda: 10.0 * self.looks
+        )
+        return made
+
+
+def test_tables_are_made_when_there_is_news_and_only_then() -> None:
+    """Spark says of a quiet input that the next batch has no records."""
+    assert Told((0, 0), (0, 7), (1, 0), (1, 0), (1, 7), (1, 7)).made_at_looks(every_s=0) == [2, 5]
+
+
+def test_news_that_comes_too_early_is_in_the_tables_when_they_are_due() -> None:
+    assert Told((0, 7), (0, 7), (1, 7), (1, 7), (2, 0), (2, 0)).made_at_looks(every_s=20) == [2, 4]
+
+
+def test_a_batch_that_is_over_before_one_looks_is_news() -> None:
+    assert Told((4, 0), (4, 0), (6, 0)).made_at_looks(every_s=0) == [1, 3]
+
+
+@pytest.mark.parametrize(("number", "end"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])
+def test_a_stream_that_is_interrupted_makes_its_tables(
+    spark: SparkSession, tmp_path: Path, number: signal.Signals, end: Callable[[int, int], None]
+) -> None:
+    """A terminal tells the whole group, whoever ends a service only the command."""
+    write(tmp_path / "in/a.json", Planted("g", "a").joins(0, 0).spans)
+    out, log = tmp_path / "out", tmp_path / "log"
+    with Command("stream", "--files", str(tmp_path / "in"), str(out), log=log) as command:
+        while command.is_running and not _batches(out / "rejects"):
+            time.sleep(0.1)
+        end(command.process.pid, number)
+        assert command.process.wait(60) == cli.INTERRUPTED, log.read_text()
+    assert jobs.table(spark, str(out), "member_phases").count() > 0
+
+
+def test_a_stream_that_has_nothing_to_read_says_so(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    words = {"kafka": None, "files": f"{tmp_path}/in", "out": f"{tmp_path}/out", "until_drained": True}
+    asked = argparse.Namespace(**words, per_batch=None, every=1.0, late=0.0)
+    assert cli._stream(spark, asked, lambda said: None) == cli.BAD_NEWS  # type: ignore[arg-type]
+    assert f"nothing to read in {tmp_path}/in" in capsys.readouterr().err
 
 
 @pytest.mark.timeout(1200)

@@ -38,7 +38,7 @@ def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: No
         raise CannotBeDone(f"a stream writes into {out}, and its facts would be lost: give batch another folder")
     rows = stage(spark, read_lines(spark, source), out, say)
     with Anew(spark, out, say) as anew:
-        anew.put("rejects", spans.rejects(rows).dropDuplicates())
+        anew.put("rejects", spans.rejects(rows))
         requests = anew.put("requests", rows.transform(spans.requests).transform(spans.once))
         with kept(spark, rows.transform(spans.transitions)) as transitions:
             anew.put("transitions", transitions.select(*schema.TRANSITIONS))
@@ -80,9 +80,9 @@ def _make(transitions: DataFrame, requests: DataFrame, anew: Anew) -> None:
 
 
 def table(spark: SparkSession, out: str, name: str) -> DataFrame:
-    """As it is on disk; what a stream wrote in several batches, once and without the batch."""
+    """As it is on disk; what a stream wrote in several batches without the batch, and each span once."""
     rows = spark.read.parquet(f"{out}/{name}")
     if BATCH not in rows.columns:
         return rows
     whole = rows.drop(BATCH)
-    return whole.dropDuplicates() if name == "rejects" else whole.transform(spans.once)
+    return whole if name == "rejects" else whole.transform(spans.once)

@@ -20,7 +20,7 @@ from translation.states import Phase, Standing
 
 Spans = list[dict[str, Any]]
 DAY_MS = 86_400_000
-TELLING_LINES = ("{broken", "{}", '{"resourceSpans":[{"resource":{"attributes":[{"key"')
+TELLING_LINES = ("{broken", "{}", "{}", '{"resourceSpans":[{"resource":{"attributes":[{"key"')
 
 
 def write_all(folder: Path) -> None:

@@ -23,6 +23,8 @@ SEEDS, LIVE = "seeds", "live"
 # What batch does not make.
 MADE_BY = {SEEDS: "simulate", LIVE: "stream --kafka BOOTSTRAP"}
 JAVA = re.compile(r"^:? ?(?:\w+\.)+\w*(?:Exception|Error): (.*)", re.MULTILINE)
+UNREADABLE = re.compile(r"Encountered error while reading file (\S+)\.\s")
+CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.*)", re.MULTILINE)
 
 
 class CannotBeDone(Exception):
@@ -146,3 +148,13 @@ def first_line(error: BaseException) -> str:
         thrown[1] if thrown else next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     )
     return said.strip().rstrip(".;")
+
+
+def failed(verb: str, error: BaseException) -> str:
+    """Why the world did not let it be done."""
+    said = str(error)
+    if file := UNREADABLE.search(said):
+        cause = CAUSE.search(said, file.end())
+        why = f" ({cause[1]})" if cause else ""
+        return f"{verb} has failed: {file[1]} cannot be read{why}: mend it, or take it out of what is read"
+    return f"{verb} has failed: {first_line(error)}"

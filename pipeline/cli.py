@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -40,8 +41,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return _run(asked)
     except CannotBeDone as why:
         return _say(str(why), CANNOT)
-    except PySparkException as error:
-        return _say(f"{asked.verb} has failed: {asking.first_line(error)}", CANNOT)
+    except (PySparkException, Py4JError, OSError) as error:  # Java's own errors come as py4j's
+        return _say(asking.failed(asked.verb, error), CANNOT)
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.asking import CannotBeDone, first_line
+
 POM = Path(__file__).parent / "pom.xml"
 
 
-class NoConnector(RuntimeError):
+class NoConnector(CannotBeDone):
     """Maven could not bring the jars."""
 
 
@@ -36,7 +40,13 @@ def jars() -> list[Path]:
 
 
 def _copy(target: Path) -> None:
+    if shutil.which("mvn") is None:
+        raise NoConnector(
+            f"Maven brings Spark's Kafka connector, and there is no mvn on the PATH: install it, or put the jars that {POM}"
+            f" names into {folder()}"
+        )
     copy = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
     done = subprocess.run(copy, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise NoConnector(f"Maven could not copy Spark's Kafka connector:\n{done.stdout}{done.stderr}")
+        why = first_line(RuntimeError(done.stdout + done.stderr))
+        raise NoConnector(f"Maven could not bring Spark's Kafka connector: {why}. `{shlex.join(copy)}` says more")

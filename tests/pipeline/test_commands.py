@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -18,6 +20,7 @@ import pytest
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from pipeline import connector
 from pipeline.asking import CannotBeDone, first_line
 from pipeline.cli import _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
@@ -156,6 +159,37 @@ def test_without_java_one_is_told_so(
     assert "Spark needs Java 17 or newer" in refused(capsys, "batch", str(traces), "out")
 
 
+@pytest.fixture
+def somebody() -> Iterator[str]:
+    """Who answers where brokers should be."""
+    with socket.create_server(("localhost", 0)) as there:
+        yield f"localhost:{there.getsockname()[1]}"
+
+
+def test_without_maven_one_is_told_what_else_to_do(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, somebody: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", "")
+    said = refused(capsys, "stream", "--kafka", somebody, f"{tmp_path}/out")
+    assert "there is no mvn on the PATH: install it, or put the jars" in said
+    assert f"into {connector.folder()}" in said
+
+
+def test_what_maven_says_is_told_in_a_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, somebody: str
+) -> None:
+    maven = tmp_path / "bin/mvn"
+    maven.parent.mkdir()
+    maven.write_text("#!/bin/sh\necho '[ERROR] no way to central'; echo '[ERROR] more'; exit 1\n", encoding="utf-8")
+    maven.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(maven.parent))
+    said = refused(capsys, "stream", "--kafka", somebody, f"{tmp_path}/out")
+    assert "Spark's Kafka connector: [ERROR] no way to central. `mvn -q" in said
+    assert said.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -283,6 +317,26 @@ def test_an_input_in_which_nothing_can_be_read_is_bad_news(spark_command: Run, t
     assert done.returncode == 1, done.stderr
     assert "0 transitions, 0 other spans, 3 rejects" in done.stderr
     assert last_words(done).endswith("says why; what is read is OTLP-JSON, a request a line")
+
+
+@needs_spark
+def test_a_file_that_cannot_be_read_to_its_end_is_named_with_the_reason(
+    spark_command: Run, traces: Path, tmp_path: Path
+) -> None:
+    torn = traces.with_name("torn.json.gz")
+    torn.write_bytes(gzip.compress(traces.read_bytes() * 50)[:-30])
+    done = spark_command("batch", str(traces.parent), str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert f"{torn} cannot be read (Unexpected end of input stream): mend it" in last_words(done)
+    assert "Traceback" not in done.stderr
+
+
+@needs_spark
+def test_a_page_that_cannot_be_written_is_named(spark_command: Run, played: Path) -> None:
+    done = spark_command("report", str(played / "out"), "/proc/report.html")
+    assert done.returncode == 2
+    assert "report has failed: " in last_words(done)
+    assert "'/proc/report.html'" in last_words(done)
 
 
 @needs_spark

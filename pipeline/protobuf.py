@@ -25,6 +25,7 @@ PARSED = {name: kind for name, kind in schema.SPANS.items() if name != "reject"}
     "line": "string",
     "origin": "string",
 }
+LAST_NS = 2**63 - 1
 COLUMNS = pa.schema([(name, ARROW[kind]) for name, kind in PARSED.items()])
 
 
@@ -66,11 +67,16 @@ def _row(span: Span) -> dict[str, Any]:
         "trace_id": span.trace_id.hex(),
         "span_id": span.span_id.hex(),
         "name": span.name,
-        "start_ns": span.start_time_unix_nano or None,
-        "end_ns": span.end_time_unix_nano or None,
+        "start_ns": _time(span.start_time_unix_nano),
+        "end_ns": _time(span.end_time_unix_nano),
         "status": span.status.message or None,
     }
     return row | {name: _typed(said.get(schema.PREFIX + name), kind) for name, kind in schema.ATTRIBUTES.items()}
+
+
+def _time(ns: int) -> int | None:
+    """OTLP's times have no sign: of what no `bigint` holds there is none, as of a time in JSON that is no number."""
+    return ns if 0 < ns <= LAST_NS else None
 
 
 def _said(attributes: Any) -> dict[str, AnyValue]:

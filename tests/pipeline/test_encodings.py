@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from bench.pipeline.writer import BEGAN_NS, lines
 from pipeline.compressed import UNREADABLE, unpacked
-from pipeline.protobuf import rows_of
+from pipeline.protobuf import _batches, rows_of
 from tests.pipeline.telling import Planted
 
 LINES = ("one", "two", "three, ümlauts and all")
@@ -76,3 +76,14 @@ def test_protobuf_becomes_rows() -> None:
 def test_what_is_no_protobuf_is_a_row_that_says_so(value: bytes | None) -> None:
     (row,) = rows_of(value, "there")
     assert (row["bad"], row["origin"]) == ("not an OTLP request", "there")
+
+
+def test_a_time_that_no_column_holds_is_none() -> None:
+    """A batch that cannot be taken would come again with each start."""
+    (line,) = lines(Planted("g", "a").joins(5, 0).spans)
+    request = ExportTraceServiceRequest.FromString(proto(line))
+    first, last, *_ = request.resource_spans[0].scope_spans[0].spans
+    first.start_time_unix_nano, last.start_time_unix_nano = 2**64 - 1, 2**63 - 1
+    records = pa.RecordBatch.from_pylist([{"value": request.SerializeToString(), "origin": "here"}])
+    (batch,) = _batches(iter([records]))
+    assert batch.column("start_ns").to_pylist()[:2] == [None, 2**63 - 1]

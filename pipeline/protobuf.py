@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 from pyspark.sql import DataFrame
 
 from pipeline import schema
-from pipeline.spans import SHOWN, judged
+from pipeline.spans import LAST_NS, SHOWN, judged
 
 ARROW = {"string": pa.string(), "bigint": pa.int64(), "array<string>": pa.list_(pa.string())}
 PARSED = {name: kind for name, kind in schema.SPANS.items() if name != "reject"} | {
@@ -25,7 +25,6 @@ PARSED = {name: kind for name, kind in schema.SPANS.items() if name != "reject"}
     "line": "string",
     "origin": "string",
 }
-LAST_NS = 2**63 - 1
 COLUMNS = pa.schema([(name, ARROW[kind]) for name, kind in PARSED.items()])
 
 
@@ -75,8 +74,8 @@ def _row(span: Span) -> dict[str, Any]:
 
 
 def _time(ns: int) -> int | None:
-    """OTLP's times have no sign: of what no `bigint` holds there is none, as of a time in JSON that is no number."""
-    return ns if 0 < ns <= LAST_NS else None
+    """OTLP's times have no sign, so there are some that no `bigint` holds."""
+    return ns if ns <= LAST_NS else None
 
 
 def _said(attributes: Any) -> dict[str, AnyValue]:

@@ -19,6 +19,8 @@ from pipeline import schema
 # spans: with the whole of it, a batch spends its time on copying lines.
 SHOWN = 200
 LOOKED_UP_AT_ONCE = 12
+# In the year 2116. What is later is a mistake, and could not be added to or multiplied.
+LAST_NS = 2**62
 
 
 def spans(lines: DataFrame) -> DataFrame:
@@ -91,9 +93,14 @@ def judged(rows: DataFrame) -> DataFrame:
 
 
 def _nobody() -> Column:
-    no_time = f.col("start_ns").isNull() | f.col("end_ns").isNull()
+    no_time = ~(_is_time("start_ns") & _is_time("end_ns"))
     no_name = (f.coalesce("trace_id", f.lit("")) == "") | (f.coalesce("span_id", f.lit("")) == "")
     return f.when(no_name, "span without an id").when(no_time, "span without a time")
+
+
+def _is_time(name: str) -> Column:
+    """In OTLP 0 is none."""
+    return f.coalesce(f.col(name).between(1, LAST_NS), f.lit(False))
 
 
 def _no_record() -> Column:

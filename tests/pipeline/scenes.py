@@ -144,4 +144,5 @@ def incomplete() -> list[str]:
         {"key": each["key"], "value": {"stringValue": "asleep"}} if each["key"] == "kip848.phase" else each
         for each in good[2]["attributes"]
     ]
-    return [request([each]) for each in (no_time, no_id, no_member, {**good[2], "attributes": odd_phase})]
+    no_day = {**good[0], "endTimeUnixNano": str(2**63 - 1)}
+    return [request([each]) for each in (no_time, no_day, no_id, no_member, {**good[2], "attributes": odd_phase})]

@@ -12,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from bench.pipeline.writer import BEGAN_NS, lines
 from pipeline.compressed import UNREADABLE, unpacked
 from pipeline.protobuf import _batches, rows_of
+from pipeline.spans import LAST_NS
 from tests.pipeline.telling import Planted
 
 LINES = ("one", "two", "three, ümlauts and all")
@@ -83,7 +84,7 @@ def test_a_time_that_no_column_holds_is_none() -> None:
     (line,) = lines(Planted("g", "a").joins(5, 0).spans)
     request = ExportTraceServiceRequest.FromString(proto(line))
     first, last, *_ = request.resource_spans[0].scope_spans[0].spans
-    first.start_time_unix_nano, last.start_time_unix_nano = 2**64 - 1, 2**63 - 1
+    first.start_time_unix_nano, last.start_time_unix_nano = 2**64 - 1, LAST_NS
     records = pa.RecordBatch.from_pylist([{"value": request.SerializeToString(), "origin": "here"}])
     (batch,) = _batches(iter([records]))
-    assert batch.column("start_ns").to_pylist()[:2] == [None, 2**63 - 1]
+    assert batch.column("start_ns").to_pylist()[:2] == [None, LAST_NS]

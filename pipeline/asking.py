@@ -13,6 +13,7 @@ import re
 import shutil
 import socket
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pipeline.tables import ALL
@@ -54,16 +55,29 @@ def _batch(asked: argparse.Namespace) -> None:
 
 
 def _source(source: str) -> None:
-    files = (file for path in glob.glob(source) for file in _files(Path(path)))
-    if not any(file.stat().st_size for file in files):
+    files, hidden = _files(source), passed_over(source)
+    if not files:
         is_there = "nothing in" if glob.glob(source) else "no"
         raise CannotBeDone(
             f"there is {is_there} {source}: give a file or a folder of OTLP-JSON lines, as the proxy's traces.file has them"
         )
+    if len(files) == len(hidden):
+        raise CannotBeDone(f"Spark passes over {hidden[0]}, for names that begin with _ or . are hidden: rename it")
 
 
-def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+def passed_over(source: str) -> list[Path]:
+    """Files that Spark does not see, by their own names or by those of folders on the way to them."""
+    return [file for file, way in _files(source).items() if any(name.startswith(("_", ".")) for name in way.parts)]
+
+
+def _files(source: str) -> dict[Path, Path]:
+    """Those that are not empty, and how one comes to each from what was given."""
+    found = {}
+    for given in map(Path, glob.glob(source)):
+        for file in [given] if given.is_file() else given.rglob("*"):
+            if file.is_file() and file.stat().st_size:
+                found[file] = file.relative_to(given.parent if file == given else given)
+    return found
 
 
 def _out(asked: argparse.Namespace) -> None:
@@ -76,9 +90,15 @@ def _out(asked: argparse.Namespace) -> None:
 
 
 def _apart(source: str, out: str) -> None:
-    """A folder is read with all that is in it: the next run would take its own tables for traces."""
-    if Path(source).resolve() in (Path(out).resolve(), *Path(out).resolve().parents):
+    """A folder is read with all that is in it: the next run would take its own tables for traces. And a table takes the
+    place of whatever has its name."""
+    place, asked = Path(out).resolve(), str(Path(source).resolve())
+    if any(fnmatchcase(str(each), asked) or str(each) == asked for each in (place, *place.parents)):
         raise CannotBeDone(f"{out} lies in {source}, and would be read with it the next time: give a folder elsewhere")
+    if any(place in Path(each).resolve().parents for each in glob.glob(source)):
+        raise CannotBeDone(
+            f"{source} lies in {out}, where tables take the place of what is there: give a folder elsewhere"
+        )
 
 
 def _stream(asked: argparse.Namespace) -> None:

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -41,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _run(asked)
     except CannotBeDone as why:
         return _say(str(why), CANNOT)
-    except (PySparkException, Py4JError, OSError) as error:  # Java's own errors come as py4j's
+    except (*session.FAILURES, OSError) as error:
         return _say(asking.failed(asked.verb, error), CANNOT)
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
@@ -152,6 +151,8 @@ def _at_least_one(said: str) -> int:
 
 
 def _batch(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
+    if not asking.is_elsewhere(asked, asked.input) and (hidden := asking.passed_over(asked.input)):
+        say(f"passed over, for names that begin with _ or . are hidden from Spark: {', '.join(map(str, hidden))}")
     jobs.batch(spark, asked.input, asked.out, say)
     steps, spans, rejects = (
         jobs.table(spark, asked.out, name).count() for name in ("transitions", "requests", "rejects")

@@ -12,8 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+# Spark's own, and what Java has thrown.
+FAILURES = (PySparkException, Py4JError)
 ROOT = Path(__file__).parents[1]
 # What tasks import: this package, and the pure ones it stands on.
 SHIPPED = ("pipeline", "translation", "simulation")

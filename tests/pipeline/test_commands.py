@@ -109,9 +109,34 @@ def test_a_folder_without_traces_is_said_to_have_nothing_in_it(
     assert f"there is nothing in {tmp_path}/in" in refused(capsys, "batch", f"{tmp_path}/in", f"{tmp_path}/out")
 
 
-def test_tables_are_not_written_among_the_traces(capsys: pytest.CaptureFixture[str], traces: Path) -> None:
-    said = refused(capsys, "batch", str(traces.parent), str(traces.parent / "out"))
+@pytest.mark.parametrize(("read", "out"), [("", "out"), ("", ""), ("*", "out"), ("*", "out/of/today"), ("t*", "today")])
+def test_tables_are_not_written_among_the_traces(
+    capsys: pytest.CaptureFixture[str], traces: Path, read: str, out: str
+) -> None:
+    """What a pattern would match is among them before it is there."""
+    said = refused(capsys, "batch", str(traces.parent / read), str(traces.parent / out))
     assert "would be read with it the next time" in said
+
+
+@pytest.mark.parametrize("read", ["requests", "requests/traces.json", "*/traces.json"])
+def test_tables_do_not_take_the_place_of_traces(capsys: pytest.CaptureFixture[str], tmp_path: Path, read: str) -> None:
+    traces = write(tmp_path / "out/requests/traces.json", Planted("g", "a").joins(0, 0).spans)
+    said = refused(capsys, "batch", f"{tmp_path}/out/{read}", f"{tmp_path}/out")
+    assert "where tables take the place of what is there" in said
+    assert traces.exists()
+
+
+@pytest.mark.parametrize("name", ["_traces.json", ".traces.json", "_of_today/traces.json"])
+def test_what_spark_does_not_see_is_to_be_renamed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    hidden = write(tmp_path / "in" / name, Planted("g", "a").joins(0, 0).spans)
+    assert f"Spark passes over {hidden}" in refused(capsys, "batch", f"{tmp_path}/in", f"{tmp_path}/out")
+
+
+def test_a_file_that_spark_does_not_see_is_not_read_as_none(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    hidden = write(tmp_path / "_traces.json", Planted("g", "a").joins(0, 0).spans)
+    assert f"Spark passes over {hidden}" in refused(capsys, "batch", str(hidden), f"{tmp_path}/out")
 
 
 def test_a_file_where_a_folder_should_be_is_not_overwritten(capsys: pytest.CaptureFixture[str], traces: Path) -> None:
@@ -270,8 +295,10 @@ def test_spark_is_asked_how_many_tasks_are_done(spark: SparkSession, tmp_path: P
 
 @needs_spark
 def test_batch_says_what_it_does_and_what_it_has_found(spark_command: Run, traces: Path, tmp_path: Path) -> None:
+    hidden = write(traces.with_name("_more.json"), Planted("h", "a").joins(0, 0).spans)
     done = spark_command("batch", str(traces.parent), str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
+    assert f"hidden from Spark: {hidden}\n" in done.stderr
     assert "s  member_phases\n" in done.stderr
     assert "s  4 transitions, 0 other spans, 0 rejects\n" in done.stderr
     assert (tmp_path / "out/cost").is_dir()

@@ -2,12 +2,15 @@
 
 The collector's file exporter, told to compress, writes for each request its length (4 bytes, big-endian) and then the
 request as a zstd frame of its own; newer ones can write one plain stream instead. The first bytes tell them apart.
-A file that ends in the middle of a frame gives all that came before, and one line that is rejected.
+A file that ends in the middle of a frame gives what came before, and one line that is rejected.
+
+A file is held as it is, and unpacked as its lines are asked for: they may be sixty times as much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -15,6 +18,7 @@ from pyspark.sql import DataFrame
 MAGIC = b"\x28\xb5\x2f\xfd"
 LENGTH = 4
 UNREADABLE = "(not readable as zstd)"
+UNPACKED_AT_ONCE, LINES_AT_ONCE = 1 << 16, 50
 
 
 def lines_of(files: DataFrame) -> DataFrame:
@@ -24,31 +28,38 @@ def lines_of(files: DataFrame) -> DataFrame:
 def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for row in batch.to_pylist():
-            lines = list(unpacked(row["content"]))
-            yield pa.RecordBatch.from_pydict({"value": lines, "origin": [row["path"]] * len(lines)})
+            lines = unpacked(row["content"])
+            while some := list(islice(lines, LINES_AT_ONCE)):
+                yield pa.RecordBatch.from_pydict({"value": some, "origin": [row["path"]] * len(some)})
 
 
 def unpacked(content: bytes) -> Iterator[str]:
     if content.startswith(MAGIC):
-        yield from _stream(content)
+        yield from _lines(content)
         return
     at = 0
     while at < len(content):
         length = int.from_bytes(content[at : at + LENGTH], "big")
-        yield from _stream(content[at + LENGTH : at + LENGTH + length])
+        yield from _lines(content[at + LENGTH : at + LENGTH + length])
         at += LENGTH + length
 
 
-def _stream(content: bytes) -> Iterator[str]:
+def _lines(content: bytes) -> Iterator[str]:
     """Zstd says only at the end that something is missing: what was read before is still worth having."""
-    read = bytearray()
+    rest, whole = b"", True
     try:
-        with pa.input_stream(pa.py_buffer(content), compression="zstd") as stream:
-            while part := stream.read(1 << 20):
-                read += part
-        whole = True
+        for part in _parts(content):
+            *lines, rest = (rest + part).split(b"\n")
+            yield from (line.decode(errors="replace") for line in lines)
     except OSError:
         whole = False
-    yield from bytes(read).decode(errors="replace").splitlines()
+    if rest:
+        yield rest.decode(errors="replace")
     if not whole:
         yield UNREADABLE
+
+
+def _parts(content: bytes) -> Iterator[bytes]:
+    with pa.input_stream(pa.py_buffer(content), compression="zstd") as stream:
+        while part := stream.read(UNPACKED_AT_ONCE):
+            yield part

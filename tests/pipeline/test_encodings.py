@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,8 @@ from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from bench.pipeline.writer import BEGAN_NS, lines
-from pipeline.compressed import UNREADABLE, unpacked
+from pipeline import compressed
+from pipeline.compressed import UNPACKED_AT_ONCE, UNREADABLE, unpacked
 from pipeline.protobuf import _batches, rows_of
 from pipeline.spans import LAST_NS
 from tests.pipeline.telling import Planted
@@ -31,6 +33,29 @@ def framed(*said: str) -> bytes:
 
 def test_one_zstd_stream_of_lines() -> None:
     assert list(unpacked(packed("\n".join(LINES) + "\n"))) == list(LINES)
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    """As in a text file: JSON may hold what Unicode calls the end of a line as it is."""
+    said = [f"a{mark}b" for mark in "\u2028\u0085\x0b"]
+    assert list(unpacked(packed("\n".join(said)))) == said
+
+
+def test_lines_go_on_over_what_is_unpacked_at_once() -> None:
+    said = ["ü" * UNPACKED_AT_ONCE, "short", "x" * 3 * UNPACKED_AT_ONCE]
+    assert list(unpacked(packed("\n".join(said) + "\n"))) == said
+
+
+def test_a_file_is_unpacked_as_its_lines_are_asked_for() -> None:
+    lines = 20_000
+    content = packed(f"{'x' * 999}\n" * lines)
+    files = pa.RecordBatch.from_pylist([{"path": "here", "content": content}])
+    tracemalloc.start()
+    read = sum(batch.num_rows for batch in compressed._batches(iter([files])))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert read == lines
+    assert peak < 2_000_000
 
 
 def test_several_zstd_streams_in_one_file() -> None:

@@ -17,6 +17,8 @@ from pyspark.sql import DataFrame
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 LENGTH = 4
+# As Spark reads them whole; a stream has to be told.
+FILES = "path string, modificationTime timestamp, length bigint, content binary"
 UNREADABLE = "(not readable as zstd)"
 UNPACKED_AT_ONCE, LINES_AT_ONCE = 1 << 16, 50
 

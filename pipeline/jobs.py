@@ -22,14 +22,14 @@ OF_A_STREAM, OF_A_BATCH = "_checkpoint/metadata", "transitions/_SUCCESS"
 # With Spark's default heap of 1 GB and two tasks at once, two million were too many for one aggregation upon another.
 MOST_IN_A_PARTITION = 500_000
 # Spark's own reading of .zst needs Hadoop's native library.
-NOT_ZSTD = "{*[!t],*[!s]t,*[!z]st,*[!.]zst}"
+ZSTD, NOT_ZSTD = "*.zst", "{*[!t],t,*[!s]t,st,*[!z]st,zst,*[!.]zst}"
 
 
 def read_lines(spark: SparkSession, source: str) -> DataFrame:
     """(value, origin) of files or folders of OTLP-JSON lines; `.zst` ones unpacked, `.gz` by Spark itself."""
     every = {"recursiveFileLookup": "true"}
     plain = spark.read.options(pathGlobFilter=NOT_ZSTD, **every).text(source)
-    packed = spark.read.options(pathGlobFilter="*.zst", **every).format("binaryFile").load(source)
+    packed = spark.read.options(pathGlobFilter=ZSTD, **every).format("binaryFile").load(source)
     return plain.selectExpr("value", "_metadata.file_path AS origin").unionByName(lines_of(packed))
 
 

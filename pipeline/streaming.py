@@ -23,6 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from pipeline import jobs, live, protobuf, spans
 from pipeline.asking import CannotBeDone
+from pipeline.compressed import FILES, lines_of
 from pipeline.judging import Judging
 from pipeline.live_feed import CHECKPOINT
 from pipeline.patience import begun
@@ -59,10 +60,12 @@ def from_kafka(
 
 
 def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATCH) -> DataFrame:
-    """JSON lines of files that are complete when they appear, as rotated ones are."""
-    options = {"maxFilesPerTrigger": str(per_batch), "pathGlobFilter": jobs.NOT_ZSTD}
-    lines = spark.readStream.options(**options).text(folder)
-    return lines.selectExpr("value", "_metadata.file_path AS origin").transform(spans.spans)
+    """JSON lines of files that are complete when they appear, as rotated ones are; the same that batch reads."""
+    some = {"maxFilesPerTrigger": str(per_batch)}
+    plain = spark.readStream.options(pathGlobFilter=jobs.NOT_ZSTD, **some).text(folder)
+    packed = spark.readStream.options(pathGlobFilter=jobs.ZSTD, **some).format("binaryFile").schema(FILES).load(folder)
+    lines = plain.selectExpr("value", "_metadata.file_path AS origin").unionByName(lines_of(packed))
+    return lines.transform(spans.spans)
 
 
 def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: Say, late_s: float = live.LATE_S) -> bool:

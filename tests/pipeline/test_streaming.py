@@ -19,12 +19,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
-from pipeline import asking, cli, jobs, judging, live, session, streaming
+from pipeline import asking, cli, jobs, judging, live, session, spans, streaming
 from pipeline.audits import FLAPS
 from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
 from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
+from tests.pipeline.test_encodings import packed
 from tests.pipeline.test_live import doubled, fed
 
 pytestmark = pytest.mark.broker
@@ -141,6 +142,20 @@ def test_rows_that_a_watermark_drops_end_the_run() -> None:
     with pytest.raises(judging.RowsDropped, match="3 rows"):
         judging.complain({"stateOperators": [{"numRowsDroppedByWatermark": 3}]})
     judging.complain({"stateOperators": [{"numRowsDroppedByWatermark": 0}]})
+
+
+def test_a_stream_reads_the_files_that_a_batch_reads(spark: SparkSession, tmp_path: Path) -> None:
+    """Packed ones too, and those whose whole name is how the name of one that is packed may end."""
+    names = ("a.json", "b.json.zst", "zst", "st", "t")
+    for name in names:
+        file = write(tmp_path / "in" / name, Planted(name, "a").joins(0, 0).spans)
+        if name.endswith(".zst"):
+            file.write_bytes(packed(file.read_text()))
+    source, out = str(tmp_path / "in"), str(tmp_path / "out")
+    streaming.keep_facts(streaming.from_files(spark, source), out, until_drained=True).awaitTermination()
+    batched = jobs.read_lines(spark, source).transform(spans.spans)
+    for rows in (batched, jobs.table(spark, out, "transitions")):
+        assert {row.group_id for row in rows.select("group_id").distinct().collect()} == set(names)
 
 
 class Told:

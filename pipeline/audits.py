@@ -42,9 +42,7 @@ CLOCK_STEP_NS = SECOND // 10
 UNOWNED_NS = 10 * SECOND
 
 
-def audits(
-    transitions: DataFrame, home: DataFrame, requests: DataFrame, phases: DataFrame, ownership: DataFrame
-) -> DataFrame:
+def audits(transitions: DataFrame, home: DataFrame, requests: DataFrame, ownership: DataFrame) -> DataFrame:
     told = ownership.where(f.col("view") == TOLD)
     stretches = holders(told, *PARTITION)
     end_ns = transitions.agg(f.max("at_ns").alias("end_ns"))
@@ -55,7 +53,7 @@ def audits(
         _backwards(home),
         _never_told(home),
         _commits_by_non_owners(home, requests),
-        _stuck(phases, end_ns),
+        _stuck(home, end_ns),
         _flapping(home),
         _late_heartbeats(requests),
         _ended_sessions(home),
@@ -154,20 +152,15 @@ def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
     return _finding(strange, "commit by non-owner", "broken", from_ns=f.col("at_ns"), detail=what)
 
 
-def _stuck(phases: DataFrame, end_ns: DataFrame) -> DataFrame:
-    rows = (
-        phases.where("phase = 'prepare-rebalance'")
-        .groupBy(*MEMBER, "generation")
-        .agg(f.min("from_ns").alias("from_ns"), f.max(f.coalesce("to_ns", f.lit(2**63 - 1))).alias("to_ns"))
-    )
-    lasted = rows.crossJoin(f.broadcast(end_ns)).where(f"least(to_ns, end_ns) - from_ns > {STUCK_NS}")
-    return _finding(
-        lasted,
-        "stuck in PrepareRebalance",
-        "broken",
-        to_ns=f.when(f.col("to_ns") <= f.col("end_ns"), f.col("to_ns")),
-        detail=f.format_string("%.0f s", (f.least("to_ns", "end_ns") - f.col("from_ns")) / SECOND),
-    )
+def _stuck(home: DataFrame, end_ns: DataFrame) -> DataFrame:
+    """For as long as it waits without a break: a wait that was called off is over, and who is adopted begins anew."""
+    goes_on = (f.col("phase_before") == f.col("phase")) & f.lag("phase").over(life()).eqNullSafe(f.col("phase"))
+    stays = home.withColumn("goes_on", goes_on).where("NOT goes_on").withColumn("to_ns", f.lead("at_ns").over(life()))
+    waits = stays.where("phase = 'prepare-rebalance'").withColumnRenamed("at_ns", "from_ns")
+    until = f.coalesce("to_ns", "end_ns")
+    lasted = waits.crossJoin(f.broadcast(end_ns)).where(until - f.col("from_ns") > STUCK_NS)
+    said = f.format_string("%.0f s", (until - f.col("from_ns")) / SECOND)
+    return _finding(lasted, "stuck in PrepareRebalance", "broken", detail=said)
 
 
 def _flapping(home: DataFrame) -> DataFrame:

@@ -113,8 +113,6 @@ class Member(msgspec.Struct, array_like=True):
     generation: int | None = None
     owned: set[str] = msgspec.field(default_factory=set)
     assigned: set[str] = msgspec.field(default_factory=set)
-    # Generation and beginning of its last wait: several waits in one generation are one, from the first on.
-    wait: tuple[int, int] | None = None
     left_ns: int | None = None
 
 
@@ -183,7 +181,7 @@ def _judged(group: Group, step: Step) -> Iterator[Finding]:
     yield from _backwards(member, step)
     yield from _owned(group, member, step)
     yield from _lost(group, member, step)
-    yield from _waits(group, member, step)
+    yield from _waits(group, step)
     if step.arrives:
         yield from _flapping(group, step)
     member.epoch, member.generation = step.epoch, step.generation
@@ -236,20 +234,13 @@ def _lost(group: Group, member: Member, step: Step) -> Iterator[Finding]:
         group.going_on[_about(LOST, step.member_id, partition)] = situation
 
 
-def _waits(group: Group, member: Member, step: Step) -> Iterator[Finding]:
-    if (step.phase, step.standing) == (step.phase_before, step.standing_before):
-        return
+def _waits(group: Group, step: Step) -> Iterator[Finding]:
+    """Without a break: a wait that was called off is over, and who is adopted begins anew."""
     going_on = _about(STUCK, step.member_id)
-    waits = step.phase == WAITS
-    same = member.wait is not None and member.wait[0] == step.generation
-    if going_on in group.going_on and not (waits and same):
+    if going_on in group.going_on and not step.phase_before == step.phase == WAITS:
         yield from _ends(group, going_on, step.at_ns)
-    if not waits:
-        return
-    if not same:
-        member.wait = (step.generation, step.at_ns)
-    if going_on not in group.going_on and member.wait is not None:
-        group.going_on[going_on] = Situation(STUCK, step.member_id, None, None, member.wait[1])
+    if step.phase == WAITS and going_on not in group.going_on:
+        group.going_on[going_on] = Situation(STUCK, step.member_id, None, None, step.at_ns)
 
 
 def _flapping(group: Group, step: Step) -> Iterator[Finding]:

@@ -111,7 +111,7 @@ states AS (
         lead(at_ns) OVER (PARTITION BY group_id, member_id, partition ORDER BY at_ns) AS to_ns
     FROM tipped),
 lives AS (
-    SELECT *, lag(epoch) OVER life AS epoch_was, lag(generation) OVER life AS generation_was,
+    SELECT *, lag(phase) OVER life AS phase_was, lag(epoch) OVER life AS epoch_was, lag(generation) OVER life AS generation_was,
         last_value(generation) OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id
             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS final
     FROM home WINDOW life AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id)),
@@ -127,10 +127,10 @@ commits AS (
     SELECT * REPLACE (last_value(owned IGNORE NULLS)
         OVER (PARTITION BY group_id, member_id ORDER BY at_ns, asks ROWS UNBOUNDED PRECEDING) AS owned)
     FROM facts),
-stays AS (
-    SELECT group_id, member_id, generation, min(from_ns) AS from_ns,
-        max(coalesce(to_ns, 9223372036854775807)) AS to_ns
-    FROM member_phases WHERE phase = 'prepare-rebalance' GROUP BY ALL),
+phases AS (
+    SELECT group_id, member_id, phase, at_ns AS from_ns,
+        lead(at_ns) OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id) AS to_ns
+    FROM lives WHERE phase <> phase_before OR phase_was IS DISTINCT FROM phase),
 arrivals AS (
     SELECT group_id, client_id, client_address, instance_id, member_id, at_ns, count(*)
         OVER (PARTITION BY group_id, client_id, client_address, instance_id ORDER BY at_ns
@@ -157,9 +157,8 @@ UNION ALL BY NAME SELECT 'generation never told' AS audit, group_id, member_id, 
 UNION ALL BY NAME SELECT 'commit by non-owner' AS audit, group_id, member_id, at_ns AS from_ns FROM commits
     WHERE asks AND owned IS NOT NULL
     AND (len(owned) = 0 OR len(list_filter(partitions, lambda p: NOT list_contains(owned, p))) > 0)
-UNION ALL BY NAME SELECT 'stuck in PrepareRebalance' AS audit, group_id, member_id, from_ns,
-    CASE WHEN to_ns <= end_ns THEN to_ns END AS to_ns
-    FROM stays, ended WHERE least(to_ns, end_ns) - from_ns > 300000000000
+UNION ALL BY NAME SELECT 'stuck in PrepareRebalance' AS audit, group_id, member_id, from_ns, to_ns
+    FROM phases, ended WHERE phase = 'prepare-rebalance' AND coalesce(to_ns, end_ns) - from_ns > 300000000000
 UNION ALL BY NAME SELECT 'flapping' AS audit, group_id, arg_max(member_id, at_ns) AS member_id, min(at_ns) AS from_ns,
     max(at_ns) AS to_ns
     FROM arrivals WHERE times >= 4 GROUP BY group_id, client_id, client_address, instance_id

@@ -7,6 +7,8 @@ back         an epoch, and a generation, go backwards          untold    a gener
 commits      by a member that does not own what it commits     flapping  four joins in a minute
 killed       of a's proxy nothing is heard any more, and b is told what a had
 moved        a client moves from one proxy to another          gone      all members left a day ago
+patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
+             off before its client has heard of it                       one asks it to rejoin, as the one before it had
 """
 
 from __future__ import annotations
@@ -36,12 +38,14 @@ def write_all(folder: Path) -> None:
         *gone(),
         *late(),
         *taken_over(),
+        *patient(),
+        *adopted("proxy-1", 0),
     ]
     write(folder / "proxy-1.json", first)
     write(folder / "skew.json", skew(), "skewed")
     write(folder / "killed.json", killed_with_its_proxy(), "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
-    write(folder / "moved-2.json", moved_to(), "proxy-2")
+    write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000)], "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
     (folder / "bad.json").write_text("".join(f"{line}\n" for line in (*TELLING_LINES, "", *incomplete())))
@@ -81,10 +85,20 @@ def lost() -> Spans:
 
 
 def stuck() -> Spans:
-    a = Planted("stuck", "a").joins(0, 0)
-    a.steps(10_000, phase=Phase.PREPARE_REBALANCE, standing=Standing.RECONCILING)
+    a = Planted("stuck", "a").joins(0, 0).waits(10_000)
     # The traces end long after that.
     return [*a.spans, *Planted("stuck", "b").joins(400_000, 1).spans]
+
+
+def patient() -> Spans:
+    a = Planted("patient", "a").joins(0, 0)
+    for at in (10_000, 410_000):
+        a.waits(at).steps(at + 1_000, phase=Phase.STABLE, standing=Standing.STABLE)
+    return a.spans
+
+
+def adopted(proxy: str, at: int) -> Spans:
+    return Planted("adopted", "a", proxy).adopted(at, 0).joins_again(at + 2_000).spans
 
 
 def back() -> Spans:

@@ -56,6 +56,18 @@ class Planted:
         self.steps(at + 1, standing=Standing.STABLE, epoch=epoch, generation=epoch, assigned=owned)
         return self.steps(at + 2, "SyncRequested", phase=Phase.STABLE, owned=owned)
 
+    def waits(self, at: int) -> Planted:
+        return self.steps(at, phase=Phase.PREPARE_REBALANCE, standing=Standing.RECONCILING)
+
+    def adopted(self, at: int, *owned: int, epoch: int = 3) -> Planted:
+        """Without a journal: what its client was told is not known."""
+        there: dict[str, Any] = {"phase": Phase.PREPARE_REBALANCE, "standing": Standing.STABLE, "epoch": epoch}
+        return self.steps(at, "MemberAdopted", **there, owned=owned, assigned=owned)
+
+    def joins_again(self, at: int) -> Planted:
+        self.steps(at, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, generation=self.epoch)
+        return self.steps(at + 1, "SyncRequested", phase=Phase.STABLE, standing=Standing.STABLE)
+
     def leaves(self, at: int, cause: str = "LeaveRequested") -> Planted:
         return self.steps(at, cause, phase=Phase.ABSENT, standing=Standing.ABSENT, generation=-1, owned=(), assigned=())
 

@@ -59,7 +59,7 @@ def doubled() -> tuple[Planted, Planted]:
 
 
 def waiting(at: int = 0) -> Planted:
-    return Planted("g", "a").joins(at, 0).steps(at + 10, phase=Phase.PREPARE_REBALANCE, standing=Standing.RECONCILING)
+    return Planted("g", "a").joins(at, 0).waits(at + 10)
 
 
 def test_two_owners_are_said_when_it_begins_and_when_it_ends() -> None:
@@ -131,10 +131,21 @@ def test_a_wait_that_ends_in_time_is_none_and_one_that_ends_late_has_lasted() ->
     assert judged(waiting().joins(400_500, 0)) == [("stuck in PrepareRebalance", "a", 10, 400_500)]
 
 
-def test_waits_in_one_generation_are_one() -> None:
-    again = waiting().steps(1_000, phase=Phase.COMPLETING_REBALANCE, standing=Standing.STABLE)
-    again.steps(400_000, phase=Phase.PREPARE_REBALANCE).steps(401_000, phase=Phase.STABLE, generation=2)
-    assert judged(again) == [("stuck in PrepareRebalance", "a", 10, 401_000)]
+def test_a_wait_that_was_called_off_is_over_and_the_next_one_is_another() -> None:
+    a = waiting().steps(1_000, phase=Phase.STABLE, standing=Standing.STABLE).waits(400_000)
+    assert judged(a, at=699_999) == []
+    assert judged(a, at=700_000) == [("stuck in PrepareRebalance", "a", 400_000, None)]
+
+
+def test_a_wait_in_which_the_coordinator_says_more_is_one() -> None:
+    a = waiting().steps(200_000, standing=Standing.STABLE).steps(250_000, epoch=2).joins_again(400_000)
+    assert judged(a) == [("stuck in PrepareRebalance", "a", 10, 400_000)]
+
+
+def test_each_adoption_has_a_wait_of_its_own() -> None:
+    first, second = Planted("g", "a").adopted(0, 0), Planted("g", "a", "proxy-2").adopted(200_000, 0)
+    assert judged(first, second, at=500_000) == [("stuck in PrepareRebalance", "a", 200_000, None)]
+    assert judged(first, second.joins_again(400_000)) == []
 
 
 def test_what_upstream_has_taken_and_the_client_keeps_is_said() -> None:

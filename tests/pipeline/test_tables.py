@@ -115,7 +115,7 @@ def test_a_planted_lost_revocation_is_found(rows: Rows) -> None:
     assert (found.from_ns - BEGAN_NS) // MS == 10_000
 
 
-def test_a_member_stuck_in_prepare_rebalance_is_found(rows: Rows) -> None:
+def test_a_member_stuck_in_prepare_rebalance_is_found_and_none_that_waited_twice_for_a_moment(rows: Rows) -> None:
     assert findings(rows, "stuck in PrepareRebalance") == [("stuck", "a")]
 
 

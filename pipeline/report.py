@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as f
+from pyspark.sql import Row
 
-from pipeline import jobs
-from pipeline.asking import CannotBeDone
-from pipeline.cost import FELT, REPLAYED
 from pipeline.drawing import PHASES, Bar, beside, counts, lanes, palette, shown
+from pipeline.excerpts import READS, Excerpt, Report
 from pipeline.pictures import write
 from pipeline.shapes import Picture
 
-# A page is for reading: of the groups that moved most, and the last of the rows. Everything is in the tables.
-GROUPS, ROWS, BARS, DEPLOYS = 10, 200, 3000, 20
+__all__ = ["READS", "Report", "drawn", "page", "pictures", "write_pictures"]
 # Of a group's name, what every file system takes.
 UNSAFE, NAME = re.compile(r"[^A-Za-z0-9._-]"), 80
-READS = ("rebalances", "audits", "readiness", "cost", "member_phases", "ownership", "rejects", "transitions")
 STYLE = """body{font:15px/1.45 sans-serif;max-width:1040px;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;font-size:13px;margin:.6em 0}
 td,th{border-bottom:1px solid #ddd;padding:.25em .7em;text-align:left}
@@ -49,60 +43,25 @@ COST_SAYS = (
 )
 
 
-class Report:
-    """The tables, as far as a page needs them."""
-
-    def __init__(self, spark: SparkSession, out: str) -> None:
-        def read(name: str) -> DataFrame:
-            return jobs.table(spark, out, name)
-
-        _check_version(read("cost"), out)
-        busiest = read("rebalances").groupBy("group_id").count().orderBy(f.desc("count"), "group_id").limit(GROUPS)
-        self.groups = [row["group_id"] for row in busiest.collect()]
-        some = f.col("group_id").isin(self.groups)
-        self.findings = read("audits").groupBy("audit", "severity").count().orderBy("severity", "audit").collect()
-        self.audits = read("audits").orderBy("severity", "from_ns").limit(ROWS).collect()
-        self.readiness = read("readiness").orderBy(f.desc("day"), "group_id").limit(ROWS).collect()
-        self.cost = read("cost").orderBy(f.desc("from_ns")).limit(ROWS).collect()
-        self.durations = {
-            row["group_id"]: row["s"]
-            for row in read("rebalances")
-            .where(some & f.col("to_ns").isNotNull())
-            .groupBy("group_id")
-            .agg(f.collect_list(f.col("duration_ns") / 1e9).alias("s"))
-            .collect()
-        }
-        self.phases = read("member_phases").where(some).orderBy("member_id", "from_ns").limit(BARS).collect()
-        told = read("ownership").where(some & (f.col("view") == "told"))
-        self.ownership = told.orderBy("partition", "from_ns").limit(BARS).collect()
-        self.rejects = read("rejects").groupBy("reason").count().collect()
-        self.end_ns = read("transitions").agg(f.max("at_ns")).collect()[0][0] or 0
-
-
-def _check_version(cost: DataFrame, out: str) -> None:
-    """The table that has changed last."""
-    if missing := sorted({*FELT, *REPLAYED} - set(cost.columns)):
-        raise CannotBeDone(
-            f"the table cost in {out} has no column {missing[0]}, so another version has made it:"
-            f" `kip848-pipeline batch INPUT {out}` makes it anew"
-        )
-
-
 def page(report: Report) -> str:
     parts = [
         "<h1>A migration, from its traces</h1>",
         _answer(report),
         "<h2>What is left to do</h2>",
-        _table(report.readiness, ("group_id", "day", "legacy", "held_back_by", "verdict")),
+        _table(report.readiness.rows, ("group_id", "day", "legacy", "held_back_by", "verdict")),
+        _cut(report.readiness, "groups, on their last day", "those in use come first"),
         "<h2>What it cost</h2>",
         COST_SAYS,
-        _table([_costed(row) for row in report.cost], COST),
+        _table([_costed(row) for row in report.cost.rows], COST),
+        _cut(report.cost, "deploys", "those that were felt most"),
         "<h2>Was it safe?</h2>",
         _table(
-            [_found(row) for row in report.audits],
+            [_found(row) for row in report.audits.rows],
             ("severity", "audit", "group", "member", "other", "partition", "at", "detail"),
         ),
-        *[_group(report, group) for group in report.groups],
+        _cut(report.audits, "findings", "the worst come first"),
+        *[_group(report, group) for group in report.groups.rows],
+        _cut(report.groups, "groups", "those with most violations, and then those that moved most"),
     ]
     if report.rejects:
         parts += ["<h2>What could not be read</h2>", _table(report.rejects, ("reason", "count"))]
@@ -118,14 +77,16 @@ def _answer(report: Report) -> str:
         if broken
         else '<b class="good">No violation</b> was found.'
     )
-    last = {row["group_id"]: row["verdict"] for row in reversed(report.readiness)}
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(Counter(last.values()).items()))
-    felt, idle = (
-        sum(row["rebalances"] for row in report.cost),
-        sum(row["unowned_partition_ns"] for row in report.cost) / 1e9,
-    )
-    paid = f"{len(report.cost)} deploys cost {felt} rebalances and {idle:.1f} unowned partition-seconds."
+    verdicts = ", ".join(f"{row['count']} {row['verdict']}" for row in report.verdicts)
+    deploys, rebalances, unowned_ns = report.paid
+    paid = f"{deploys} deploys cost {rebalances} rebalances and {unowned_ns / 1e9:.1f} unowned partition-seconds."
     return f"<p>{safe} {paid} Groups: {escape(verdicts)}.</p>"
+
+
+def _cut(excerpt: Excerpt, what: str, which: str) -> str:
+    """Nobody shall take some for all."""
+    shown = len(excerpt.rows)
+    return "" if shown == excerpt.of else f"<p>{shown} of {excerpt.of} {what}: {which}.</p>"
 
 
 def pictures(report: Report, group: str) -> dict[str, str]:
@@ -134,13 +95,10 @@ def pictures(report: Report, group: str) -> dict[str, str]:
 
 
 def drawn(report: Report, group: str) -> dict[str, Picture | None]:
-    phases = [row for row in report.phases if row["group_id"] == group]
-    held = [row for row in report.ownership if row["group_id"] == group]
-    marks = [
-        (row["from_ns"], f"{row['audit']}: {row['detail'] or ''}")
-        for row in report.audits
-        if row["group_id"] == group and row["severity"] == "broken"
-    ]
+    phases = _lanes_in_order(report.phases.get(group, Excerpt()), "member_id")
+    held = _lanes_in_order(report.ownership.get(group, Excerpt()), "partition")
+    broken = report.broken.get(group, Excerpt()).rows
+    marks = [(row["from_ns"], f"{row['audit']}: {row['detail'] or ''}") for row in broken]
     owners = palette(row["member_id"] for row in held)
     return {
         "members": lanes([_bar(row, row["member_id"], row["phase"], report.end_ns) for row in phases], PHASES, marks),
@@ -152,12 +110,16 @@ def drawn(report: Report, group: str) -> dict[str, Picture | None]:
     }
 
 
+def _lanes_in_order(stays: Excerpt, lane: str) -> list[Any]:
+    """By name, but those first that something broken was found of."""
+    return sorted(stays.rows, key=lambda row: (not row["named"], row[lane], row["from_ns"]))
+
+
 def _compared(report: Report, group: str) -> Picture | None:
     """Rebalances, of the last deploys: what was felt, and what the broker alone would have caused."""
-    deploys = [row for row in report.cost if row["group_id"] == group][:DEPLOYS]
     rows = [
         (_time(row["from_ns"]), {"through the proxy": row["rebalances"], "in the broker": row["broker_rebalances"]})
-        for row in reversed(deploys)
+        for row in reversed(report.deploys.get(group, Excerpt()).rows)
     ]
     return beside(rows, "rebalances")
 
@@ -166,7 +128,7 @@ def write_pictures(report: Report, folder: Path) -> list[Path]:
     """Groups are numbered, for their names may be anything."""
     named = {
         f"{number}-{UNSAFE.sub('_', group)[:NAME]}-{name}": picture
-        for number, group in enumerate(report.groups, 1)
+        for number, group in enumerate(report.groups.rows, 1)
         for name, picture in drawn(report, group).items()
     }
     return write(named, folder)
@@ -178,11 +140,15 @@ def _bar(row: Row, name: str, kind: str, end_ns: int) -> Bar:
 
 def _group(report: Report, group: str) -> str:
     found = pictures(report, group)
+    which = "of members with violations, and then the last"
+    told, deploys = report.ownership.get(group, Excerpt()), report.deploys.get(group, Excerpt())
     return (
         f"<h2>Group {escape(group)}</h2><h3>Members</h3>{found['members']}"
-        f"<h3>Partitions, by who was told to own them</h3>{found['partitions']}"
+        f"{_cut(report.phases.get(group, Excerpt()), 'stays', which)}"
+        f"<h3>Partitions, by who was told to own them</h3>{found['partitions']}{_cut(told, 'stays', which)}"
         f"<h3>How long rebalances took</h3>{found['rebalances']}"
-        f"<h3>Rebalances of each deploy, and what the broker alone would have caused</h3>{found['cost']}"
+        "<h3>Rebalances of each deploy, and what the broker alone would have caused</h3>"
+        f"{found['cost']}{_cut(deploys, 'deploys', 'the last')}"
     )
 
 

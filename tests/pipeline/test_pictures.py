@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.drawing import COLOURS, PHASES, Bar, beside, counts, lanes, palette
+from pipeline.excerpts import Excerpt
 from pipeline.letters import HIGH, LETTERS, WIDE
 from pipeline.png import INK, PAPER, SCALE, SIGNATURE, png
 from pipeline.report import drawn, page, pictures, write_pictures
@@ -171,13 +172,23 @@ def test_where_there_is_nothing_there_is_no_picture() -> None:
 # ------------------------------------------------------------------------------------------------------------- of a report
 
 
-def reported(group: str, **more: Any) -> Any:
+def reported(group: str, *deploys: dict[str, Any], **more: Any) -> Any:
     """What a report reads of tables, without any."""
     phase = {"group_id": group, "member_id": "a", "phase": "stable", "from_ns": 0, "to_ns": SECOND, "epoch": 1}
-    nothing: dict[str, Any] = {name: [] for name in ("ownership", "audits", "cost", "readiness", "findings", "rejects")}
-    return SimpleNamespace(
-        **(nothing | {"groups": [group], "phases": [phase], "durations": {}, "end_ns": SECOND} | more)
-    )
+    played = Excerpt(deploys, len(deploys))
+    nothing: dict[str, Any] = {
+        "ownership": {},
+        "broken": {},
+        "durations": {},
+        "audits": Excerpt(),
+        "readiness": Excerpt(),
+        "findings": [],
+        "verdicts": [],
+        "rejects": [],
+        "paid": (len(deploys), 0, 0),
+    }
+    there = {"groups": Excerpt([group], 1), "phases": {group: Excerpt([phase | {"named": None}], 1)}, "end_ns": SECOND}
+    return SimpleNamespace(**(nothing | there | {"cost": played, "deploys": {group: played}} | more))
 
 
 def deploy(**more: Any) -> dict[str, Any]:
@@ -210,13 +221,26 @@ def test_a_picture_is_written_twice_and_into_its_folder_whatever_the_group_is_ca
 
 
 def test_a_deploy_is_told_with_what_the_broker_would_have_caused_where_that_is_known() -> None:
-    html = page(reported("g", cost=[deploy()]))
+    html = page(reported("g", deploy()))
     assert "<td>3 (broker: 12.5)</td><td>2 (broker: 4.0)</td><td>0 (broker: 6.0)</td>" in html
     assert "<td>4.5</td>" in html
-    assert "12.5 rebalances" in pictures(reported("g", cost=[deploy()]), "g")["cost"]
+    assert "12.5 rebalances" in pictures(reported("g", deploy()), "g")["cost"]
 
 
 def test_a_picture_of_a_deploy_that_was_not_played_again_says_so() -> None:
-    picture = drawn(reported("g", cost=[deploy(broker_rebalances=None)]), "g")["cost"]
+    picture = drawn(reported("g", deploy(broker_rebalances=None)), "g")["cost"]
     assert picture is not None
     assert "not known" in {shape.said for shape in picture.shapes if isinstance(shape, Text)}
+
+
+def test_nobody_can_take_some_for_all() -> None:
+    some = Excerpt([deploy()], 254)
+    html = page(reported("g", cost=some, deploys={"g": some}, groups=Excerpt(["g"], 30), paid=(254, 500, SECOND)))
+    assert "254 deploys cost 500 rebalances and 1.0 unowned" in html
+    for said in (
+        "<p>1 of 254 deploys: those that were felt most.",
+        "<p>1 of 254 deploys: the last.",
+        "<p>1 of 30 groups",
+    ):
+        assert said in html
+    assert " of 1 " not in page(reported("g", deploy()))

@@ -8,7 +8,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.drawing import Bar, histogram, palette, timeline
-from pipeline.report import Report, page, pictures
+from pipeline.excerpts import Limits
+from pipeline.report import Report, drawn, page, pictures
+from tests.pipeline.conftest import Rows
 
 SECOND = 10**9
 
@@ -44,3 +46,28 @@ def test_the_page_answers_what_it_cost_whether_it_was_safe_and_what_is_left(spar
     assert "src=" not in html
     assert len(html) < 500_000
     assert "alice" in pictures(report, "story")["members"]
+
+
+@pytest.mark.broker
+def test_what_is_said_in_numbers_is_of_all_groups_and_what_is_shown_is_the_worst(
+    spark: SparkSession, played: Path, rows: Rows
+) -> None:
+    whole, short = (Report(spark, str(played / "out"), limits) for limits in (Limits(), Limits(2, 2, 3, 1)))
+    assert page(whole).partition("</p>")[0] == page(short).partition("</p>")[0]
+    groups = {row.group_id for row in rows("readiness")}
+    assert sum(row["count"] for row in short.verdicts) == short.readiness.of == short.groups.of == len(groups)
+    assert short.paid["deploys"] == short.cost.of == len(rows("cost"))
+    assert short.paid["rebalances"] == sum(row.rebalances for row in rows("cost"))
+    assert [row["severity"] for row in short.audits.rows] == ["broken", "broken"]
+    assert {row["verdict"] for row in short.readiness.rows} == {"in use"}
+    assert set(short.groups.rows) == {"back", "commits"}
+    assert f"2 of {len(groups)} groups: those with most violations" in page(short)
+
+
+@pytest.mark.broker
+def test_a_large_group_leaves_room_for_the_others(spark: SparkSession, played: Path) -> None:
+    whole, short = (Report(spark, str(played / "out"), limits) for limits in (Limits(), Limits(bars=2)))
+    assert short.phases.keys() == whole.phases.keys()
+    assert {group: each.of for group, each in short.phases.items()} == {g: each.of for g, each in whole.phases.items()}
+    assert all(len(each.rows) == min(2, each.of) for each in short.phases.values())
+    assert all(drawn(short, group)["members"] is not None for group in short.groups.rows)

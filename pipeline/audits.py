@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, life
+from pipeline.life import IN_ORDER, MEMBER, joins, life
 from pipeline.ownership import TOLD, stays
 from pipeline.sweep import PARTITION, holders, overlaps
 
@@ -166,7 +166,7 @@ def _stuck(home: DataFrame, end_ns: DataFrame) -> DataFrame:
 def _flapping(home: DataFrame) -> DataFrame:
     """A client that comes again and again, under whatever member id: its name and address stay."""
     who = ("group_id", "client_id", "client_address", "instance_id")
-    came = home.where("phase_before = 'absent' AND phase <> 'absent'")
+    came = home.where(joins())
     lately = Window.partitionBy(*who).orderBy("at_ns").rangeBetween(-FLAPPING_WITHIN_NS, 0)
     counted = came.withColumn("times", f.count("*").over(lately)).where(f"times >= {FLAPS}")
     worst = counted.groupBy(*who).agg(

@@ -16,12 +16,14 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline import replay
-from pipeline.life import MEMBER, life
+from pipeline.life import MEMBER, arrives, joins, life
 from pipeline.ownership import TOLD
 from pipeline.sweep import PARTITION, holders
 
 MOST_PLAYED = 50
 CALM_NS = replay.AFTERMATH_MS * 10**6
+# How many did what. Who is adopted had another proxy before, or this one before it was restarted.
+MOVED = ("joined", "adopted", "left")
 COUNTS = ("rebalances", "revoked", "in_vain")
 FELT = (*COUNTS, "idle_partition_ns", "unowned_partition_ns")
 ELSEWHERE = ("broker", "replayed")
@@ -46,12 +48,12 @@ def _felt(deploys: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> Da
     )
     joined = deploys.alias("d").join(facts.alias("e"), within, "left")
     sums = [f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in FELT]
-    return joined.groupBy("d.group_id", "deploy", "from_ns", "to_ns", "joined", "left").agg(*sums)
+    return joined.groupBy("d.group_id", "deploy", "from_ns", "to_ns", *MOVED).agg(*sums)
 
 
 def _cycles(rebalances: DataFrame) -> DataFrame:
-    """Of those who were there before."""
-    return rebalances.select(
+    """Of those who were there before, as far as they heard of it."""
+    return rebalances.where("outcome <> 'called off'").select(
         "group_id",
         f.col("from_ns").alias("at_ns"),
         (~f.col("is_newcomer")).cast("int").alias("rebalances"),
@@ -67,8 +69,9 @@ def _moves(home: DataFrame) -> DataFrame:
     gap = f.col("at_ns") - f.lag("at_ns").over(order)
     starts = (f.coalesce(gap, f.lit(CALM_NS + 1)) > CALM_NS).cast("int")
     so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    who = (*MEMBER, "instance_id", "at_ns", "cause", "cooperative", "comes")
+    who = (*MEMBER, "instance_id", "at_ns", "cause", "cooperative", "comes", "is_adopted")
     known = home.withColumn("cooperative", _is_cooperative()).withColumn("comes", f.col("phase") != "absent")
+    known = known.withColumn("is_adopted", arrives() & ~joins())
     moved = known.where("(phase_before = 'absent') <> (phase = 'absent')").withColumn("starts", starts)
     numbered = moved.withColumn("deploy", f.sum("starts").over(so_far)).select(*who, "deploy")
     return numbered.unionByName(_residents(known).select(*who, f.lit(0).cast("bigint").alias("deploy")))
@@ -82,7 +85,7 @@ def _is_cooperative() -> Column:
 
 def _residents(known: DataFrame) -> DataFrame:
     first = known.withColumn("place", f.row_number().over(life())).where("place = 1")
-    return first.where("phase_before <> 'absent'").withColumn("comes", f.lit(True))
+    return first.where("phase_before <> 'absent' OR is_adopted").withColumn("comes", f.lit(True))
 
 
 def _deploys(moves: DataFrame) -> DataFrame:
@@ -92,7 +95,8 @@ def _deploys(moves: DataFrame) -> DataFrame:
         .agg(
             f.min("at_ns").alias("from_ns"),
             f.max("at_ns").alias("to_ns"),
-            f.count(f.when(f.col("comes"), 1)).alias("joined"),
+            f.count(f.when(f.col("comes") & ~f.col("is_adopted"), 1)).alias("joined"),
+            f.count(f.when(f.col("is_adopted"), 1)).alias("adopted"),
             f.count(f.when(~f.col("comes"), 1)).alias("left"),
         )
     )

@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 
 from pipeline import jobs
 from pipeline.asking import CannotBeDone
-from pipeline.cost import FELT, REPLAYED
+from pipeline.cost import FELT, MOVED, REPLAYED
 
 READS = ("rebalances", "audits", "readiness", "cost", "member_phases", "ownership", "rejects", "transitions")
 
@@ -87,7 +87,7 @@ class Report:
 
 def _check_version(cost: DataFrame, out: str) -> None:
     """The table that has changed last."""
-    if missing := sorted({*FELT, *REPLAYED} - set(cost.columns)):
+    if missing := sorted({*MOVED, *FELT, *REPLAYED} - set(cost.columns)):
         raise CannotBeDone(
             f"the table cost in {out} has no column {missing[0]}, so another version has made it:"
             f" `kip848-pipeline batch INPUT {out}` makes it anew"

@@ -21,6 +21,11 @@ def arrives() -> Column:
     return (f.col("phase_before") == "absent") & (f.col("phase") != "absent")
 
 
+def joins() -> Column:
+    """Comes by its own JoinGroup. Who is adopted is asked to rejoin, or nothing: it was there before its proxy was."""
+    return (f.col("phase_before") == "absent") & (f.col("phase") == "completing-rebalance")
+
+
 def lives(transitions: DataFrame) -> DataFrame:
     """Each transition once, members side by side, each life in order, and the `home` of its member then. What exporters
     repeat stands beside itself in a life's order, so one shuffle and sort both removes it and serves all tables."""
@@ -38,7 +43,3 @@ def at_home(lives: DataFrame) -> DataFrame:
     """Without what a proxy says of a member that has since arrived at another one. Who never arrived (the traces begin
     later) is at home wherever it is."""
     return lives.where("home IS NULL OR home <=> proxy").drop("home")
-
-
-def seconds(ns: Column) -> Column:
-    return ns / 1e9

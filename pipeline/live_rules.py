@@ -37,7 +37,7 @@ REPEATED_WITHIN_NS = 120 * SECOND
 GONE_FOR_NS = 600 * SECOND
 # Who flaps again within a day goes on flapping.
 FLAPPED_FOR_NS = 86_400 * SECOND
-ABSENT, WAITS = Phase.ABSENT.value, Phase.PREPARE_REBALANCE.value
+ABSENT, WAITS, JOINED = Phase.ABSENT.value, Phase.PREPARE_REBALANCE.value, Phase.COMPLETING_REBALANCE.value
 
 
 class LateStep(Exception):
@@ -67,6 +67,10 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def arrives(self) -> bool:
         return self.phase_before == ABSENT and self.phase != ABSENT
+
+    @property
+    def joins(self) -> bool:
+        return self.phase_before == ABSENT and self.phase == JOINED
 
     @property
     def is_gone(self) -> bool:
@@ -182,7 +186,7 @@ def _judged(group: Group, step: Step) -> Iterator[Finding]:
     yield from _owned(group, member, step)
     yield from _lost(group, member, step)
     yield from _waits(group, step)
-    if step.arrives:
+    if step.joins:
         yield from _flapping(group, step)
     member.epoch, member.generation = step.epoch, step.generation
     member.owned, member.assigned = set(step.owned), set(step.assigned)

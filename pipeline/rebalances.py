@@ -1,5 +1,7 @@
 """rebalances: what did each cycle of a member cost it? One row from leaving Stable (or arriving) to Stable again.
 
+A cycle that was called off before the client heard of it is one all the same, with that outcome; nobody felt it.
+
 An eager client lets go of everything and takes most of it back: `kept` counts what it had before and after, and
 `idle_partition_ns` what stood still meanwhile, over the partitions that it has in the end.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, arrives, life, so_far
+from pipeline.life import IN_ORDER, MEMBER, arrives, joins, life, so_far
 
 IN_CYCLE = ("prepare-rebalance", "completing-rebalance")
 
@@ -31,8 +33,9 @@ def _place() -> dict[str, Column]:
         "inside": was_in | is_in,
         "still": is_in,
         "next_ns": f.lead("at_ns").over(life()),
-        "had": f.lag("owned").over(life()),
-        "is_newcomer": arrives(),
+        # Who is adopted as the first that is seen of it held what its new proxy found.
+        "had": f.coalesce(f.lag("owned").over(life()), f.when(arrives() & ~joins(), f.col("owned"))),
+        "is_newcomer": joins(),
     }
 
 
@@ -42,6 +45,7 @@ def _one_row_each(rows: DataFrame) -> DataFrame:
         # Whole rows: to find the first and the last once is cheaper than for each column.
         f.min_by(f.struct("at_ns", "proxy", "cause", "is_newcomer", "had"), order).alias("first"),
         f.max_by(f.struct("at_ns", "client_id", "owned", "phase", "cause", "epoch", "generation"), order).alias("last"),
+        f.bool_or(f.col("phase_before") == "completing-rebalance").alias("rejoined"),
         f.coalesce(f.sum("idle_ns"), f.lit(0)).alias("idle_partition_ns"),
         f.max_by("reason", "at_ns").alias("reason"),
     )
@@ -68,7 +72,7 @@ def _one_row_each(rows: DataFrame) -> DataFrame:
         "cause",
         "reason",
         "is_newcomer",
-        f.when(~over, "goes on").otherwise(f.col("ended_in")).alias("outcome"),
+        _outcome(over).alias("outcome"),
         "ended_by",
         "epoch",
         "generation",
@@ -80,3 +84,8 @@ def _one_row_each(rows: DataFrame) -> DataFrame:
         f.array_sort(f.array_except("has", "had")).alias("gained"),
         "idle_partition_ns",
     )
+
+
+def _outcome(over: Column) -> Column:
+    called_off = (f.col("ended_in") == "stable") & ~f.col("rejoined")
+    return f.when(~over, "goes on").when(called_off, "called off").otherwise(f.col("ended_in"))

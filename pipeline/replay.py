@@ -120,6 +120,10 @@ class Stage:
         return self._watch.felt if self._broker is None else self._broker.felt
 
     def comes(self, move: Move) -> None:
+        """Who is adopted by another proxy is there already: nobody else notices."""
+        client = self.world.legacy.get(move.member_id)
+        if client is not None and client.alive:
+            return
         style = LegacyStyle(
             cooperative=move.cooperative,
             instance_id=move.instance_id,
@@ -157,17 +161,26 @@ class Watch:
         self.felt = Felt()
         self._owned: dict[str, frozenset[TopicPartition]] = {}
         self._had: dict[str, frozenset[TopicPartition]] = {}
+        self._rejoined = set[str]()
 
     def __call__(self, seen: Transition) -> None:
         member_id, owned = seen.member_id, frozenset(seen.owned)
+        if seen.phase_before is Phase.COMPLETING_REBALANCE:
+            self._rejoined.add(member_id)
         if seen.phase_before is Phase.STABLE and seen.phase in (Phase.PREPARE_REBALANCE, Phase.COMPLETING_REBALANCE):
             self._had[member_id] = self._owned.get(member_id, frozenset())
-        elif seen.phase is Phase.STABLE and member_id in self._had:
-            had = self._had.pop(member_id)
-            self.felt.rebalances += 1
-            self.felt.revoked += len(had - owned)
-            self.felt.in_vain += had == owned
+            self._rejoined.discard(member_id)
+        elif seen.phase is Phase.STABLE:
+            self._ends(member_id, owned)
         self._owned[member_id] = owned
+
+    def _ends(self, member_id: str, owned: frozenset[TopicPartition]) -> None:
+        had = self._had.pop(member_id, None)
+        if had is None or member_id not in self._rejoined:
+            return
+        self.felt.rebalances += 1
+        self.felt.revoked += len(had - owned)
+        self.felt.in_vain += had == owned
 
 
 def _topics(partitions: Iterable[str]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pyspark.sql import Row
 
+from pipeline.cost import MOVED
 from pipeline.drawing import PHASES, Bar, beside, counts, lanes, palette, shown
 from pipeline.excerpts import READS, Excerpt, Report
 from pipeline.pictures import write
@@ -29,6 +30,7 @@ COST = (
     "group",
     "began",
     "joined",
+    "adopted",
     "left",
     "rebalances",
     "revoked",
@@ -156,8 +158,7 @@ def _costed(row: Row) -> dict[str, Any]:
     return {
         "group": row["group_id"],
         "began": _time(row["from_ns"]),
-        "joined": row["joined"],
-        "left": row["left"],
+        **{name: row[name] for name in MOVED},
         "rebalances": _than(row, "rebalances"),
         "revoked": _than(row, "revoked"),
         "in vain": _than(row, "in_vain"),

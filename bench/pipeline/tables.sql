@@ -39,8 +39,9 @@ CREATE TABLE rebalances AS
 WITH placed AS (
     SELECT *, phase_before IN ('prepare-rebalance', 'completing-rebalance') AS was_in,
         phase IN ('prepare-rebalance', 'completing-rebalance') AS is_in,
-        phase_before = 'absent' AND phase <> 'absent' AS is_newcomer,
-        lead(at_ns) OVER life AS next_ns, lag(owned) OVER life AS had, row_number() OVER life AS place
+        phase_before = 'absent' AND phase = 'completing-rebalance' AS is_newcomer, lead(at_ns) OVER life AS next_ns,
+        coalesce(lag(owned) OVER life, CASE WHEN phase_before = 'absent' AND NOT is_newcomer THEN owned END) AS had,
+        row_number() OVER life AS place
     FROM home WINDOW life AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id)),
 numbered AS (
     SELECT *, sum((NOT was_in AND is_in)::INT)
@@ -55,14 +56,15 @@ cycles AS (
         arg_min_null(proxy, place) AS proxy, arg_min_null(cause, place) AS cause,
         arg_min_null(is_newcomer, place) AS is_newcomer, coalesce(arg_min_null(had, place), []) AS had,
         arg_max_null(owned, place) AS has, NOT arg_max_null(is_in, place) AS is_over,
-        arg_max_null(phase, place) AS ended_in, arg_max_null(cause, place) AS ended_by,
+        bool_or(phase_before = 'completing-rebalance') AS rejoined, arg_max_null(phase, place) AS ended_in, arg_max_null(cause, place) AS ended_by,
         arg_max_null(epoch, place) AS epoch, arg_max_null(generation, place) AS generation,
         min(at_ns) AS from_ns, max(at_ns) AS last_ns, arg_max_null(reason, at_ns) AS reason,
         coalesce(sum(len(list_filter(told, lambda p: NOT list_contains(owned, p)))
             * CASE WHEN is_in THEN next_ns - at_ns END), 0)::BIGINT AS idle_partition_ns
     FROM told GROUP BY ALL)
 SELECT group_id, member_id, client_id, proxy, cause, reason, is_newcomer,
-    CASE WHEN is_over THEN ended_in ELSE 'goes on' END AS outcome, ended_by, epoch, generation, from_ns,
+    CASE WHEN NOT is_over THEN 'goes on' WHEN ended_in = 'stable' AND NOT rejoined THEN 'called off'
+        ELSE ended_in END AS outcome, ended_by, epoch, generation, from_ns,
     CASE WHEN is_over THEN last_ns END AS to_ns, CASE WHEN is_over THEN last_ns - from_ns END AS duration_ns,
     list_sort(list_filter(had, lambda p: list_contains(has, p))) AS kept,
     list_sort(list_filter(had, lambda p: NOT list_contains(has, p))) AS revoked,
@@ -135,7 +137,7 @@ arrivals AS (
     SELECT group_id, client_id, client_address, instance_id, member_id, at_ns, count(*)
         OVER (PARTITION BY group_id, client_id, client_address, instance_id ORDER BY at_ns
             RANGE BETWEEN 300000000000 PRECEDING AND CURRENT ROW) AS times
-    FROM home WHERE phase_before = 'absent' AND phase <> 'absent'),
+    FROM home WHERE phase_before = 'absent' AND phase = 'completing-rebalance'),
 clocks AS (
     SELECT group_id, member_id, at_ns, (at_ns - "at" * 1000000)
         - lag(at_ns - "at" * 1000000) OVER (PARTITION BY proxy ORDER BY "at", span_id) AS step

@@ -42,6 +42,7 @@ class Planted:
         self.phase, self.standing, self.epoch, self.generation = Phase.ABSENT, Standing.ABSENT, 0, -1
         self.owned: tuple[int, ...] = ()
         self.assigned: tuple[int, ...] = ()
+        self.seen: list[Transition] = []
         self.spans: list[dict[str, Any]] = []
 
     def steps(self, at: int, cause: str = "planted", skew_ms: int = 0, **to: Any) -> Planted:
@@ -101,6 +102,7 @@ class Planted:
             owned=_partitions(self.owned),
             assigned=_partitions(self.assigned),
         )
+        self.seen.append(transition)
         began_ns = BEGAN_NS + skew_ms * 1_000_000
         identity = f"{self.group_id}/{self.member_id}"
         return transition_span(transition, NAMES, len(self.spans), began_ns, self.proxy, identity=identity, **JAVA)

@@ -23,6 +23,7 @@ from tests.clients import Client
 from tests.kafka import Cluster
 from tests.pipeline.conftest import Rows
 from tests.pipeline.telling import Planted, write
+from translation.states import Phase, Standing
 
 SECOND = 10**9
 SIX = [f"t:{number}" for number in range(6)]
@@ -170,6 +171,21 @@ def test_what_it_took_to_set_the_stage_is_not_on_the_bill() -> None:
         assert bill[:3] == (0, 0, 0)
         # Two partitions, for as long as a JoinGroup and a SyncGroup take.
         assert 0 < bill.unowned_partition_ns < SECOND
+
+
+def test_who_is_there_is_not_there_twice_when_another_proxy_adopts_it() -> None:
+    there = [move(0, 0, "a"), move(0, 0, "b")]
+    ((_, broker, proxy),) = replay.bills(SIX, [*there, move(1, 50, "a", cause="MemberAdopted")])
+    assert broker == proxy == Bill(0, 0, 0, 0)
+
+
+def test_a_replay_counts_no_wait_that_was_called_off_before_the_client_heard_of_it() -> None:
+    watch, a = replay.Watch(), Planted("g", "a").joins(0, 0)
+    a.waits(10).steps(20, phase=Phase.STABLE, standing=Standing.STABLE)
+    a.waits(30).joins_again(40)
+    for seen in a.seen:
+        watch(seen)
+    assert (watch.felt.rebalances, watch.felt.in_vain) == (1, 1)
 
 
 def test_what_would_take_too_long_is_not_played_and_what_follows_is() -> None:

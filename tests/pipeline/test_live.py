@@ -166,6 +166,12 @@ def test_a_client_that_comes_four_times_in_five_minutes_flaps() -> None:
     assert judged(*lives) == [("flapping", "m3", 45_000, 45_000), ("flapping", "m4", 45_000, 60_000)]
 
 
+def test_who_is_adopted_again_and_again_has_not_come_again() -> None:
+    assert (
+        judged(*[Planted("g", "a", f"p{n}").adopted(n * 15_000, 0).joins_again(n * 15_000 + 1) for n in range(5)]) == []
+    )
+
+
 def test_what_a_former_proxy_says_is_not_about_the_client() -> None:
     a, moved = Planted("g", "a").joins(0, 0), Planted("g", "a", "proxy-2")
     moved.steps(10_000, phase=Phase.STABLE, standing=Standing.STABLE, epoch=5, owned=(0,), assigned=(0,))

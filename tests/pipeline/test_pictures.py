@@ -205,7 +205,7 @@ def deploy(**more: Any) -> dict[str, Any]:
         "broker_in_vain": 6.0,
         "broker_unowned_partition_ns": None,
     }
-    return {"group_id": "g", "from_ns": 0, "joined": 1, "left": 1} | felt | broker | more
+    return {"group_id": "g", "from_ns": 0, "joined": 1, "adopted": 0, "left": 1} | felt | broker | more
 
 
 @pytest.mark.parametrize("group", ["orders", "../../etc/passwd", "a b/c", "g" * 300, ".."])

@@ -175,6 +175,25 @@ def test_a_group_that_nobody_was_seen_in_is_ready_and_one_in_use_says_by_whom(ro
     assert stuck.held_back_by == ["2 legacy members: apache-kafka-java 3.9.1", "1 rebalances that did not end"]
 
 
+def test_a_wait_that_no_client_heard_of_disturbed_nobody(rows: Rows) -> None:
+    assert [row.outcome for row in rows("rebalances", "group_id = 'patient'", "from_ns")] == [
+        "stable",
+        *["called off"] * 2,
+    ]
+    (change,) = rows("group_changes", "group_id = 'patient'")
+    assert (change.disturbed, change.in_vain) == ([], [])
+    (deploy,) = rows("cost", "group_id = 'patient'")
+    assert (deploy.joined, deploy.rebalances, deploy.in_vain) == (1, 0, 0)
+
+
+def test_a_restart_of_a_proxy_is_paid_by_the_members_that_it_asks_to_rejoin(rows: Rows) -> None:
+    cycles = rows("rebalances", "group_id = 'adopted'", "from_ns")
+    assert [(row.is_newcomer, row.kept, row.gained) for row in cycles] == [(False, ["t:0"], [])] * 2
+    for deploy in rows("cost", "group_id = 'adopted'"):
+        assert (deploy.joined, deploy.adopted, deploy.left) == (0, 1, 0)
+        assert (deploy.rebalances, deploy.in_vain, deploy.broker_rebalances) == (1, 1, 0)
+
+
 def test_a_deploy_has_a_price(rows: Rows) -> None:
     (story,) = rows("cost", "group_id = 'story'")
     assert (story.joined, story.left, story.rebalances, story.revoked, story.in_vain) == (2, 2, 3, 2, 0)

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, joins, life
+from pipeline.life import IN_ORDER, MEMBER, arrives, joins, life
 from pipeline.ownership import TOLD, stays
 from pipeline.sweep import PARTITION, holders, overlaps
 
@@ -40,6 +40,11 @@ RISE = ("epoch", "generation")
 CLOCK_STEP_NS = SECOND // 10
 # A leave and the join that replaces it: less is how rebalances are.
 UNOWNED_NS = 10 * SECOND
+GAP = "gap in the record"
+# Where a member stands after a step, and before the next one.
+STANDS = ("phase", "standing", "epoch", "generation")
+# What has no length.
+MOMENTS = ("epoch backwards", "generation backwards", "commit by non-owner")
 
 
 def audits(transitions: DataFrame, home: DataFrame, requests: DataFrame, ownership: DataFrame) -> DataFrame:
@@ -59,7 +64,8 @@ def audits(transitions: DataFrame, home: DataFrame, requests: DataFrame, ownersh
         _ended_sessions(home),
         _clock_steps(transitions),
     ]
-    return reduce(DataFrame.unionByName, found)
+    gaps = _gaps(home)
+    return doubted(reduce(DataFrame.unionByName, [*found, gaps]), gaps)
 
 
 def _finding(rows: DataFrame, audit: str | Column, severity: str, **values: Column) -> DataFrame:
@@ -191,6 +197,36 @@ def _ended_sessions(home: DataFrame) -> DataFrame:
         "phase = 'absent' AND phase_before <> 'absent' AND cause IN ('session ended', 'rebalance timeout')"
     )
     return _finding(rows, "late heartbeat", "odd", from_ns=f.col("at_ns"), detail=f.col("cause"))
+
+
+def _gaps(home: DataFrame) -> DataFrame:
+    """A step begins where the last one of its member ended, or steps between the two are missing. Who arrives begins anew."""
+    before = {f"{what}_was": f.lag(what).over(life()) for what in STANDS}
+    known = home.withColumns(before).withColumn("from_ns", f.lag("at_ns").over(life())).where(~arrives())
+    torn = known.where(" OR ".join(f"{what}_was <> {what}_before" for what in STANDS))
+    said = f.format_string(
+        "%s in epoch %d, and then %s in epoch %d", "phase_was", "epoch_was", "phase_before", "epoch_before"
+    )
+    return _finding(torn, GAP, "odd", to_ns=f.col("at_ns"), detail=said)
+
+
+def doubted(found: DataFrame, gaps: DataFrame) -> DataFrame:
+    """What was not yet so when a gap of one of its members began, and no more when it was over, may never have been."""
+    lasts = f.when(f.col("audit") == "lost revocation", LOST_REVOCATION_NS)
+    needs = lasts.when(f.col("audit") == "stuck in PrepareRebalance", STUCK_NS).otherwise(0)
+    end_ns = f.coalesce("to_ns", f.when(f.col("audit").isin(*MOMENTS), f.col("from_ns")))
+
+    def hides(gap: Column) -> Column:
+        return (gap["from_ns"] - f.col("from_ns") <= needs) & (gap["to_ns"] >= end_ns)
+
+    of_members = gaps.groupBy("group_id", "member_id").agg(f.collect_list(f.struct("from_ns", "to_ns")).alias("gaps"))
+    for who in ("member_id", "other_member_id"):
+        found = found.join(of_members.withColumnRenamed("member_id", who), ["group_id", who], "left")
+        is_doubted = (f.col("severity") == "broken") & f.coalesce(f.exists("gaps", hides), f.lit(False))
+        said = {"severity": f.lit("odd"), "detail": f.concat_ws(", ", "detail", f.lit("across a gap in the record"))}
+        found = found.withColumns({name: f.when(is_doubted, new).otherwise(f.col(name)) for name, new in said.items()})
+        found = found.select(*COLUMNS)
+    return found
 
 
 def _clock_steps(transitions: DataFrame) -> DataFrame:

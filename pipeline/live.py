@@ -150,7 +150,8 @@ def _into(out: str) -> Take:
 def findings(spark: SparkSession, out: str) -> DataFrame:
     """What holds of all that was said, in the columns of audits."""
     found = spark.read.schema(SAID).parquet(f"{out}/{TABLE}")
-    return found.transform(last_said).transform(still_stuck, jobs.table(spark, out, "transitions"))
+    held = found.transform(last_said).transform(still_stuck, jobs.table(spark, out, "transitions"))
+    return held.transform(audits.doubted, held.where(f.col("audit") == audits.GAP))
 
 
 def last_said(found: DataFrame) -> DataFrame:

@@ -18,7 +18,7 @@ from operator import attrgetter
 
 import msgspec
 
-from pipeline.audits import FLAPPING_WITHIN_NS, FLAPS, LOST_REVOCATION_NS, SECOND, STUCK_NS
+from pipeline.audits import FLAPPING_WITHIN_NS, FLAPS, GAP, LOST_REVOCATION_NS, SECOND, STUCK_NS
 from translation.states import Phase
 
 DOUBLE, LOST, STUCK, FLAPPING = "double ownership", "lost revocation", "stuck in PrepareRebalance", "flapping"
@@ -27,6 +27,7 @@ SEVERITY = {
     LOST: "broken",
     STUCK: "broken",
     FLAPPING: "odd",
+    GAP: "odd",
     "epoch backwards": "broken",
     "generation backwards": "broken",
 }
@@ -38,6 +39,10 @@ GONE_FOR_NS = 600 * SECOND
 # Who flaps again within a day goes on flapping.
 FLAPPED_FOR_NS = 86_400 * SECOND
 ABSENT, WAITS, JOINED = Phase.ABSENT.value, Phase.PREPARE_REBALANCE.value, Phase.COMPLETING_REBALANCE.value
+
+
+# Phase, standing, epoch and generation.
+Stands = tuple[str, str, int, int]
 
 
 class LateStep(Exception):
@@ -59,10 +64,20 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
     phase: str
     standing_before: str
     standing: str
+    epoch_before: int
     epoch: int
+    generation_before: int
     generation: int
     owned: tuple[str, ...]
     assigned: tuple[str, ...]
+
+    @property
+    def stood(self) -> Stands:
+        return self.phase_before, self.standing_before, self.epoch_before, self.generation_before
+
+    @property
+    def stands(self) -> Stands:
+        return self.phase, self.standing, self.epoch, self.generation
 
     @property
     def arrives(self) -> bool:
@@ -113,8 +128,8 @@ class Situation(msgspec.Struct, array_like=True):
 
 class Member(msgspec.Struct, array_like=True):
     home: str | None = None
-    epoch: int | None = None
-    generation: int | None = None
+    last_ns: int = 0
+    stands: Stands | None = None
     owned: set[str] = msgspec.field(default_factory=set)
     assigned: set[str] = msgspec.field(default_factory=set)
     left_ns: int | None = None
@@ -182,23 +197,33 @@ def _judged(group: Group, step: Step) -> Iterator[Finding]:
         member.home = step.proxy
     if member.home is not None and member.home != step.proxy:
         return
+    yield from _gap(member, step)
     yield from _backwards(member, step)
     yield from _owned(group, member, step)
     yield from _lost(group, member, step)
     yield from _waits(group, step)
     if step.joins:
         yield from _flapping(group, step)
-    member.epoch, member.generation = step.epoch, step.generation
+    member.last_ns, member.stands = step.at_ns, step.stands
     member.owned, member.assigned = set(step.owned), set(step.assigned)
     member.left_ns = step.at_ns if step.is_gone else None
 
 
+def _gap(member: Member, step: Step) -> Iterator[Finding]:
+    if member.stands in (None, step.stood) or step.arrives:
+        return
+    phase, _, epoch, _ = member.stands
+    said = f"{phase} in epoch {epoch}, and then {step.phase_before} in epoch {step.epoch_before}"
+    about = _about(GAP, step.member_id, step.span_id)
+    yield Finding(GAP, about, step.member_id, None, None, member.last_ns, step.at_ns, said, step.at_ns)
+
+
 def _backwards(member: Member, step: Step) -> Iterator[Finding]:
-    for what, was, now in (
-        ("epoch", member.epoch, step.epoch),
-        ("generation", member.generation, step.generation),
-    ):
-        if was is not None and was > now > 0 and step.phase_before != ABSENT:
+    if member.stands is None or step.phase_before == ABSENT:
+        return
+    *_, epoch, generation = member.stands
+    for what, was, now in (("epoch", epoch, step.epoch), ("generation", generation, step.generation)):
+        if was > now > 0:
             about = _about(f"{what} backwards", step.member_id, step.span_id)
             found = (step.member_id, None, None, step.at_ns, None, f"{was} -> {now}", step.at_ns)
             yield Finding(f"{what} backwards", about, *found)

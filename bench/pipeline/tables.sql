@@ -113,7 +113,8 @@ states AS (
         lead(at_ns) OVER (PARTITION BY group_id, member_id, partition ORDER BY at_ns) AS to_ns
     FROM tipped),
 lives AS (
-    SELECT *, lag(phase) OVER life AS phase_was, lag(epoch) OVER life AS epoch_was, lag(generation) OVER life AS generation_was,
+    SELECT *, lag(at_ns) OVER life AS was_ns, lag(phase) OVER life AS phase_was, lag(standing) OVER life AS standing_was,
+        lag(epoch) OVER life AS epoch_was, lag(generation) OVER life AS generation_was,
         last_value(generation) OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id
             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS final
     FROM home WINDOW life AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id)),
@@ -161,6 +162,9 @@ UNION ALL BY NAME SELECT 'commit by non-owner' AS audit, group_id, member_id, at
     AND (len(owned) = 0 OR len(list_filter(partitions, lambda p: NOT list_contains(owned, p))) > 0)
 UNION ALL BY NAME SELECT 'stuck in PrepareRebalance' AS audit, group_id, member_id, from_ns, to_ns
     FROM phases, ended WHERE phase = 'prepare-rebalance' AND coalesce(to_ns, end_ns) - from_ns > 300000000000
+UNION ALL BY NAME SELECT 'gap in the record' AS audit, group_id, member_id, was_ns AS from_ns, at_ns AS to_ns FROM lives
+    WHERE NOT (phase_before = 'absent' AND phase <> 'absent') AND (phase_was, standing_was, epoch_was, generation_was)
+        <> (phase_before, standing_before, epoch_before, generation_before) AND was_ns IS NOT NULL
 UNION ALL BY NAME SELECT 'flapping' AS audit, group_id, arg_max(member_id, at_ns) AS member_id, min(at_ns) AS from_ns,
     max(at_ns) AS to_ns
     FROM arrivals WHERE times >= 4 GROUP BY group_id, client_id, client_address, instance_id

@@ -9,6 +9,7 @@ killed       of a's proxy nothing is heard any more, and b is told what a had
 moved        a client moves from one proxy to another          gone      all members left a day ago
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
+torn         of a's steps one is missing, in which it let go of t:0, and b is told t:0
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def write_all(folder: Path) -> None:
         *taken_over(),
         *patient(),
         *adopted("proxy-1", 0),
+        *torn(),
     ]
     write(folder / "proxy-1.json", first)
     write(folder / "skew.json", skew(), "skewed")
@@ -99,6 +101,13 @@ def patient() -> Spans:
 
 def adopted(proxy: str, at: int) -> Spans:
     return Planted("adopted", "a", proxy).adopted(at, 0).joins_again(at + 2_000).spans
+
+
+def torn() -> Spans:
+    a = Planted("torn", "a").joins(0, 0).waits(10_000)
+    a.steps(11_000, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, owned=(), assigned=()).spans.pop()
+    a.steps(20_000, "SyncRequested", phase=Phase.STABLE, standing=Standing.STABLE, epoch=2, generation=2)
+    return [*a.spans, *Planted("torn", "b").joins(15_000, 0, epoch=2).spans]
 
 
 def back() -> Spans:

@@ -160,6 +160,18 @@ def test_what_goes_backwards_is_said() -> None:
     assert judged(a) == [("epoch backwards", "a", 10_000, None), ("generation backwards", "a", 11_000, None)]
 
 
+def test_where_a_step_does_not_begin_where_the_last_one_ended_there_is_a_gap() -> None:
+    a = waiting().steps(20, phase=Phase.COMPLETING_REBALANCE).joins_again(30).steps(40, epoch=2)
+    assert judged(a) == []
+    del a.spans[4]
+    assert judged(a) == [("gap in the record", "a", 10, 30)]
+
+
+def test_who_arrives_begins_anew() -> None:
+    lives = Planted("g", "a").joins(0, 0, epoch=7), Planted("g", "a", "proxy-2").adopted(9_000, 0, epoch=8)
+    assert judged(*lives, at=9_001) == []
+
+
 def test_a_client_that_comes_four_times_in_five_minutes_flaps() -> None:
     lives = [Planted("g", f"m{n}").joins(n * 15_000, 0).leaves(n * 15_000 + 5_000) for n in range(5)]
     assert judged(*lives[:3]) == []

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
 from bench.pipeline.writer import BEGAN_NS
+from pipeline import audits
 from tests.pipeline.conftest import Rows
 from tests.pipeline.scenes import story
 
@@ -97,9 +99,50 @@ def test_who_was_disturbed_by_an_epoch_and_who_needed_to_be(rows: Rows) -> None:
 
 
 def test_a_planted_double_ownership_is_found_with_both_members_and_its_time(rows: Rows) -> None:
-    (found,) = rows("audits", "audit = 'double ownership'")
+    (found,) = rows("audits", "audit = 'double ownership' AND severity = 'broken'")
     assert (found.group_id, found.member_id, found.other_member_id, found.partition) == ("double", "b", "a", "t:0")
     assert (found.to_ns - found.from_ns) // MS == 9_000 - 5_002
+
+
+def test_where_steps_are_missing_that_is_said_and_what_lies_across_is_called_nothing_worse(rows: Rows) -> None:
+    gap, double = rows("audits", "group_id = 'torn'", "from_ns")
+    assert (gap.audit, gap.severity, gap.member_id) == ("gap in the record", "odd", "a")
+    assert ((gap.from_ns - BEGAN_NS) // MS, (gap.to_ns - BEGAN_NS) // MS) == (10_000, 20_000)
+    assert gap.detail == "prepare-rebalance in epoch 1, and then completing-rebalance in epoch 1"
+    assert (double.audit, double.severity, double.other_member_id) == ("double ownership", "odd", "a")
+    assert double.detail == "proxy-1 and proxy-1, across a gap in the record"
+
+
+@pytest.mark.parametrize(
+    ("audit", "from_s", "to_s", "severity"),
+    [
+        ("double ownership", 10, 20, "odd"),
+        ("double ownership", 15, 18, "odd"),
+        # Before the gap, and after it, both are known to have had it.
+        ("double ownership", 9, 20, "broken"),
+        ("double ownership", 15, 21, "broken"),
+        ("double ownership", 15, None, "broken"),
+        ("lost revocation", -45, 20, "odd"),
+        ("lost revocation", -55, 20, "broken"),
+        ("epoch backwards", 20, None, "odd"),
+        ("epoch backwards", 21, None, "broken"),
+        ("unowned", 10, 20, "costly"),
+    ],
+)
+def test_what_is_known_without_what_is_missing_stays_as_bad_as_it_is(
+    spark: SparkSession, audit: str, from_s: int, to_s: int | None, severity: str
+) -> None:
+    columns = ", ".join(f"{name} {kind}" for name, kind in audits.COLUMNS.items())
+
+    def found(*row: object) -> DataFrame:
+        return spark.createDataFrame([row], columns)
+
+    gap = found(audits.GAP, "odd", "g", "a", None, None, 10 * audits.SECOND, 20 * audits.SECOND, None)
+    to_ns = None if to_s is None else to_s * audits.SECOND
+    said = "costly" if audit == "unowned" else "broken"
+    for members in (("a", "b"), ("b", "a")):
+        one = found(audit, said, "g", *members, "t:0", from_s * audits.SECOND, to_ns, None)
+        assert [row.severity for row in audits.doubted(one, gap).collect()] == [severity]
 
 
 def test_who_holds_what_the_last_word_of_a_killed_proxy_says_of_another_is_told_apart(rows: Rows) -> None:

@@ -25,6 +25,8 @@ How to host members (the proxy does it over sockets, the simulation without):
    (if the JoinGroup `is_proper`), and give the newcomer its id as `predecessor`. With a member id that is not the
    registered one: the absent member answers UNKNOWN_MEMBER_ID, and the one that was taken over answers
    FENCED_INSTANCE_ID itself: keep it until `Forget`.
+   A native client that passes and hears UNRELEASED_INSTANCE_ID, because a member of yours has its instance id: feed
+   that one `InstanceTaken`, step out in its name (epoch -2), and ask for the native client again.
 2. Call `step` for one event at a time, with a clock in milliseconds that never goes back, and perform the actions in
    the order given. Store the member under `member.member_id` (a newcomer gets it there) until `Forget`.
    A member that is absent in phase and standing need not be kept.

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from proxy.groups import native
+from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.line import Key, Line
 from proxy.groups.native import SeenGroup
 from proxy.groups.recognising import UNTOLD
+from proxy.groups.succession import Succession
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
+from translation.heartbeat import JOIN_EPOCH
 from translation.member import LONG_AGO, Member
 from translation.motion import FADED_MS, group_step, has_faded
 from translation.rules import Pacing
@@ -38,6 +40,7 @@ class Together:
         self._clock = clock
         self._pacing = pacing
         self._host = host
+        self._succession = Succession(host)
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
         # Groups in which native members pass, of which it is looked at whether they still do.
@@ -68,8 +71,14 @@ class Together:
         self._host.requests.untranslated.passes((body.group_id, body.member_id))
         if body.member_epoch > 0 and body.topic_partitions is None:
             self._forward_when_due(line, request, self._clock.now_ms)
+        elif body.member_epoch == JOIN_EPOCH and body.instance_id is not None:
+            self._succession.join(line, request, lambda answer: self._joined(line, request, answer))
         else:
             self._forward(line, request)
+
+    def _joined(self, line: Line, request: Request, answer: Any) -> None:
+        frame = classic.refusal(request, e.NOT_COORDINATOR) if answer is None else request.answered(answer)
+        line.answer(self._paced(line, request, frame))
 
     def _forward_when_due(self, line: Line, request: Request, arrived_ms: int) -> None:
         """The grace may end early, when somebody joins: so it is looked at again and again."""

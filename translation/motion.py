@@ -89,7 +89,8 @@ def _know(group: Group, member_id: str, **changes: object) -> dict[str, Known]:
 
 def _without(group: Group, member_id: str) -> Group:
     members = {name: known for name, known in group.members.items() if name != member_id}
-    return _with(group, members=members, locals=tuple(name for name in group.locals if name != member_id))
+    locals_ = tuple(name for name in group.locals if name != member_id)
+    return _with(group, members=members, locals=locals_, wishers=group.wishers - {member_id})
 
 
 # --- signs of motion -----------------------------------------------------------------------------------------------
@@ -175,6 +176,11 @@ def has_faded(known: Known, now: int) -> bool:
     """A native member that passes and has said nothing for so long has ended without a word, or passes elsewhere."""
     is_native = known.passing and not known.local
     return is_native and known.beat_at is not None and now - known.beat_at > FADED_MS
+
+
+def is_deserted(group: Group, now: int) -> bool:
+    """Nobody of it lives here or passes. Who else was seen in it may be there for years: nothing says when they end."""
+    return not any(known.local or (known.passing and not has_faded(known, now)) for known in group.members.values())
 
 
 def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:

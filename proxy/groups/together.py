@@ -20,7 +20,7 @@ from translation import events as ev
 from translation import group as gr
 from translation.heartbeat import JOIN_EPOCH
 from translation.member import LONG_AGO, Member
-from translation.motion import FADED_MS, group_step, has_faded
+from translation.motion import FADED_MS, group_step, is_deserted
 from translation.rules import Pacing
 from translation.states import Phase
 from translation.transition import Transition
@@ -127,7 +127,7 @@ class Together:
         group = self._groups.get(group_id)
         if group is None:
             return
-        if all(has_faded(known, self._clock.now_ms) for known in group.members.values()):
+        if is_deserted(group, self._clock.now_ms):
             del self._groups[group_id]
         else:
             self._look_again(group_id)
@@ -138,7 +138,7 @@ class Together:
         group = self._groups.get(group_id) or gr.Group(group_id=group_id, pacing=self._pacing)
         self._groups[group_id], orders = group_step(group, fact, self._clock.now_ms)
         self._sleep(group_id)
-        if not self._groups[group_id].members and group_id not in self._wakes:
+        if is_deserted(self._groups[group_id], self._clock.now_ms) and group_id not in self._wakes:
             # Nobody is left, and nothing is to be done for them: group ids are many.
             del self._groups[group_id]
         for order in orders:

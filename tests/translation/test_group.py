@@ -40,7 +40,7 @@ from translation.group import (
 )
 from translation.handover import Gift, best_plan
 from translation.member import LONG_AGO, Contract
-from translation.motion import group_step
+from translation.motion import group_step, is_deserted
 from translation.rules import Pacing
 from translation.states import Phase, Standing
 from translation.transition import Transition
@@ -108,6 +108,28 @@ def test_native_members_that_ended_without_a_word_are_forgotten() -> None:
         beat = NativeBeat(member_id=f"n{number}", epoch_sent=3, epoch_answered=3)
         group, _ = group_step(group, beat, number * 40_000)
     assert sorted(group.members) == ["n1", "n2"]
+
+
+@pytest.mark.parametrize(
+    ("known", "is_left"),
+    [
+        (Known(), True),
+        (Known(local=True), False),
+        (Known(passing=True, beat_at=40_000), False),
+        (Known(passing=True, beat_at=0), True),
+    ],
+)
+def test_a_group_is_deserted_when_nobody_of_it_lives_here_or_passes(known: Known, is_left: bool) -> None:
+    group = msgspec.structs.replace(QUIET, members={"direct": Known(), "m": known})
+    assert is_deserted(group, 90_000) is is_left
+    assert is_deserted(QUIET, 0)
+
+
+def test_who_has_gone_wishes_no_description_any_more() -> None:
+    """Nor does its wish have the group look for a way to the coordinator for ever, where there is none."""
+    group, _ = told([(100, DescriptionWanted(member_id="m"))], of_locals("m"))
+    group, _ = told([(110, gone()), (120, DescriptionFailed(for_good=False))], group)
+    assert (group.wishers, group.describe_at) == (frozenset(), None)
 
 
 def test_a_member_seen_to_move_makes_its_fellows_look() -> None:

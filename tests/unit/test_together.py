@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import msgspec
+import pytest
 import trio
 import trio.testing
 
@@ -52,6 +53,7 @@ class Host:
     def __init__(self, *names: str) -> None:
         self.clock = Clock()
         self.line = Line()
+        self.reaches_the_coordinator = True
         self.lines = {(GROUP, name): self.line for name in names}
         self.members = {
             (GROUP, name): Member(
@@ -71,8 +73,8 @@ class Host:
         if isinstance(event, ev.SeenElsewhere):
             self.lost.append(key[1])
 
-    def line_into(self, _group_id: str) -> Line:
-        return self.line
+    def line_into(self, _group_id: str) -> Line | None:
+        return self.line if self.reaches_the_coordinator else None
 
     def falls_silent(self, name: str) -> None:
         now = self.clock.now_ms
@@ -205,6 +207,42 @@ async def test_a_group_of_native_members_that_all_ended_without_a_word_is_forgot
         await trio.sleep(180)
         assert not host.together._groups
         tasks.cancel_scope.cancel()
+
+
+def ended(host: Host, name: str) -> None:
+    over = changed(0, group_id=GROUP, member_id=name, phase=Phase.ABSENT, standing=Standing.LEAVING).transition
+    host.together.changed(over, host.members.pop((GROUP, name)))
+
+
+@pytest.mark.parametrize("passes", [False, True])
+async def test_a_group_with_nobody_here_is_forgotten_whoever_was_seen_in_it(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery, passes: bool
+) -> None:
+    """A native member that goes to the brokers directly is known from descriptions only, and nothing says when it ends."""
+    host = Host("alice")
+    nursery.start_soon(host.clock.run)
+    host.is_told("alice")
+    if passes:
+        host.together.native_taken(host.line, native_beat())  # type: ignore[arg-type]
+    host.described(alice=HERE, direct=THERE)
+    ended(host, "alice")
+    await trio.sleep(180)
+    assert not host.together._groups
+
+
+async def test_who_has_gone_wishes_no_description_any_more(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """Its line went first, so nobody could be asked; with it the last who would ask again has gone."""
+    host = Host("alice")
+    nursery.start_soon(host.clock.run)
+    host.is_told("alice")
+    host.line.heard.clear()
+    host.reaches_the_coordinator = False
+    host.together.wants_description((GROUP, "alice"))
+    ended(host, "alice")
+    await trio.sleep(180)
+    assert not host.together._groups
 
 
 async def test_a_description_that_comes_when_all_have_gone_is_of_no_interest(

@@ -1,8 +1,10 @@
 """How a commit is answered. The client says a generation, the coordinator wants an epoch.
 
-A commit is honest when its generation is the one the client was told last and the client holds what it commits. Then
-it goes upstream under the newest epoch we know. Brokers before 4.3 accept that epoch and no other, and a heartbeat
-under way may move it: a commit refused as stale is sent again under a newer one, as often as the rules say.
+A commit is honest when its generation is the one the client was told last and the client holds what it commits. Of a
+topic that it neither reads nor holds anything of it cannot have lost a partition: as by the classic protocol it may say
+what it likes of that. Then it goes upstream under the newest epoch we know. Brokers before 4.3 accept that epoch and
+no other, and a heartbeat under way may move it: a commit refused as stale is sent again under a newer one, as often as
+the rules say.
 """
 
 from __future__ import annotations
@@ -43,11 +45,12 @@ def _impropriety(member: Member, commit: CommitRequested) -> int:
 
 
 def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:
-    """While the name of an owned topic is not known, a topic that we cannot place may be that one."""
+    """Or does not read. While the name of an owned topic is not known, a topic that we cannot place may be that one."""
     held = named(member, member.owned)
-    placed = set(member.names.values())
-    has_unnamed = any(tp.topic_id not in member.names for tp in member.owned)
-    return all(each in held or (has_unnamed and each[0] not in placed) for each in committed)
+    guarded = set(member.names.values())
+    if all(tp.topic_id in member.names for tp in member.owned):
+        guarded.update(member.contract.topics)
+    return all(each in held or each[0] not in guarded for each in committed)
 
 
 def _send_in_order(turn: Turn, epoch_is_fresh: bool = False) -> None:

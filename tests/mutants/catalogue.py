@@ -160,6 +160,12 @@ COMMITTING = (
     ),
     Mutant(
         "committing.py",
+        "guarded.update(member.contract.topics)",
+        "guarded.update(())",
+        "a commit for a topic that is read, and of which nothing is held, is refused",
+    ),
+    Mutant(
+        "committing.py",
         "answered.error_code in STALE and turn.member.phase",
         "answered.error_code in () and turn.member.phase",
         "a stale commit is sent again under a newer epoch",

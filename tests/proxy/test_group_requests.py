@@ -22,6 +22,7 @@ from tests.proxy.settled import assigned, describe
 
 pytestmark = pytest.mark.broker
 
+UNKNOWN_TOPIC_OR_PARTITION = 3
 ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, INVALID_GROUP_ID = 22, 23, 24
 UNKNOWN_MEMBER_ID, INVALID_SESSION_TIMEOUT, FENCED_INSTANCE_ID = 25, 26, 82
 GROUP_HEARTBEAT = 68
@@ -140,8 +141,20 @@ def test_a_commit_under_another_generation_or_for_what_is_not_held_is_refused(
 ) -> None:
     one = member().joins()
     assert one.commit(topic, 0, 1, generation_id_or_member_epoch=one.generation + 7) == ILLEGAL_GENERATION
-    assert one.commit("not-held", 0, 1) == ILLEGAL_GENERATION
+    assert one.commit(topic, 9, 1) == ILLEGAL_GENERATION
     assert one.commit(topic, 0, 1, member_id="nobody") == UNKNOWN_MEMBER_ID
+
+
+def test_a_commit_for_a_topic_that_is_not_subscribed_to_is_the_brokers_to_judge(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """As it is by the classic protocol."""
+    other_topic = f"elsewhere-{uuid.uuid4()}"
+    cluster.create_topic(other_topic, partitions=2)
+    one = member().joins()
+    assert one.commit(other_topic, 1, 5) == 0
+    assert one.committed(other_topic, 1) == 5
+    assert one.commit("nowhere", 0, 1) == UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_between_join_and_sync_a_producer_hears_no_word_that_ends_it(member: Callable[..., ByHand], topic: str) -> None:

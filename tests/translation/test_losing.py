@@ -50,6 +50,7 @@ from translation.events import (
     ClientEvent,
     CommitAnswered,
     CommitLost,
+    CommitRequested,
     DeadlinePassed,
     JournalEntry,
     MemberAdopted,
@@ -406,6 +407,32 @@ def test_a_commit_is_refused_unless_its_generation_was_told_last_and_its_partiti
 ) -> None:
     play = Playbook(stable(), NOW) >> commits(5, generation, partitions) << AnswerCommit(5, code)
     assert play
+
+
+def test_a_commit_for_a_topic_that_it_does_not_subscribe_to_goes_upstream() -> None:
+    """It has lost none of it to anybody: what it says of it is meant, and classic brokers take it."""
+    elsewhere = CommitRequested(request=5, generation=2, partitions=(("apples", 0), ("elsewhere", 7)))
+    assert Playbook(stable(), NOW) >> elsewhere << SendCommit(5, 2)
+
+
+def test_while_what_it_owns_has_no_name_a_topic_that_cannot_be_placed_may_be_that_one() -> None:
+    play = Playbook(msgspec.structs.replace(stable(), names={}), NOW)
+    assert play >> commits(5, 2, [0]) << SendCommit(5, 2)
+
+
+def test_of_a_topic_that_it_subscribes_to_it_commits_nothing_while_it_holds_nothing() -> None:
+    reads_both = stable()
+    contract = msgspec.structs.replace(reads_both.contract, topics=("apples", "bananas"))
+    foreign = CommitRequested(request=5, generation=2, partitions=(("bananas", 0),))
+    play = Playbook(msgspec.structs.replace(reads_both, contract=contract), NOW)
+    assert play >> foreign << AnswerCommit(5, e.ILLEGAL_GENERATION)
+
+
+def test_what_is_owned_of_a_topic_that_it_does_not_subscribe_to_any_more_is_all_that_it_may_commit_of_that() -> None:
+    stays = stable()
+    stays = msgspec.structs.replace(stays, contract=msgspec.structs.replace(stays.contract, topics=("bananas",)))
+    assert Playbook(stays, NOW) >> commits(5, 2, [0]) << SendCommit(5, 2)
+    assert Playbook(stays, NOW) >> commits(5, 2, [9]) << AnswerCommit(5, e.ILLEGAL_GENERATION)
 
 
 def test_a_commit_by_nobody_is_unknown() -> None:

@@ -3,6 +3,8 @@
 The vocabulary is narrow because libraries are brittle: kafkajs stops for good on any error it holds for final, aiokafka
 raises on a JoinGroup's REBALANCE_IN_PROGRESS, the Java client on every code it does not expect. So JoinGroup hears
 only 0, 79, 25, 16, 14, and where that is the truth 82, 81 and 30; SyncGroup and Heartbeat 0, 27, 25, 22, 16, and 82 and 30.
+What is wrong in itself is refused as by a classic broker: all with 24 (no group id), JoinGroup with 26 (a session out of
+bounds) and 23 (no assignor, an unreadable subscription), SyncGroup with 23 (another protocol than was agreed on).
 FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, GROUP_ID_NOT_FOUND and TOPIC_AUTHORIZATION_FAILED never reach a client.
 """
 

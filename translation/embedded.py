@@ -25,7 +25,6 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     topics: tuple[str, ...]
     owned: frozenset[tuple[str, int]] = frozenset()
-    generation: int = -1
     rack_id: str | None = None
 
 
@@ -92,15 +91,16 @@ def _read_subscription(metadata: bytes) -> tuple[Subscription, int]:
     topics = tuple(reader.text() for _ in range(reader.count(2)))
     if not reader.ended:
         reader.skip_nullable_bytes()
-    owned, generation, rack_id, written = frozenset[tuple[str, int]](), -1, None, 0
+    owned, rack_id, written = frozenset[tuple[str, int]](), None, 0
     if version >= 1 and not reader.ended:
         owned, written = _read_owned(reader), 1
     if version >= 2 and not reader.ended:
-        generation, written = reader.number(_INT), 2
+        # The generation in which it owned them. Whether the claim is true, the coordinator's assignment says.
+        reader.number(_INT)
+        written = 2
     if version >= 3 and not reader.ended:
         rack_id, written = reader.nullable_text(), 3
-    read = Subscription(version=version, topics=topics, owned=owned, generation=generation, rack_id=rack_id or None)
-    return read, written
+    return Subscription(version=version, topics=topics, owned=owned, rack_id=rack_id or None), written
 
 
 def _read_owned(reader: _Reader) -> frozenset[tuple[str, int]]:

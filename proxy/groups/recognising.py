@@ -56,6 +56,7 @@ class Recognition:
         group = native.descriptions(answer)[0] if answer is not None else None
         if group is not None and group.error_code == e.UNSUPPORTED_VERSION:
             for number in self._asked.pop(key):
+                self._caught_up.discard(number)
                 self._requests.pass_on(number, "the brokers know no consumer groups")
             return
         if group is not None and group.error_code in UNTOLD:

@@ -27,17 +27,22 @@ MEMBER = m.ConsumerGroupDescribeResponseMember(
 )
 GROUP = m.ConsumerGroupDescribeResponseDescribedGroup(group_id=KEY[0], members=[MEMBER])
 DESCRIBED, NAMED = m.ConsumerGroupDescribeResponse(groups=[GROUP]), m.MetadataResponse()
+FORGOTTEN = m.ConsumerGroupDescribeResponse(
+    groups=[m.ConsumerGroupDescribeResponseDescribedGroup(group_id=KEY[0], error_code=e.UNSUPPORTED_VERSION)]
+)
 LOOKS = [GROUP_DESCRIBE, METADATA]
 CATCHES_UP = [classic.JOIN_GROUP, classic.SYNC_GROUP]
 
 
 class Coordinator:
-    """A line to it. It answers each SyncGroup with the next of these codes, then with none; None: it is lost."""
+    """A line to it. It answers each SyncGroup with the next of these codes, then with none; None: it is lost. With `forgets`
+    it knows no consumer groups any more once it was synced with."""
 
     versions = {GROUP_DESCRIBE: (0, 1)}  # noqa: RUF012
 
-    def __init__(self, *synced: int | None, joined: int = e.NONE) -> None:
+    def __init__(self, *synced: int | None, joined: int = e.NONE, forgets: bool = False) -> None:
         self.asked: list[Ask] = []
+        self._forgets = forgets
         self._joined = joined
         self._synced = list(synced)
 
@@ -53,7 +58,9 @@ class Coordinator:
                 code = self._synced.pop(0) if self._synced else e.NONE
                 return None if code is None else m.SyncGroupResponse(error_code=code)
             case _:
-                return NAMED if key == METADATA else DESCRIBED
+                has_synced = any(ask.key == classic.SYNC_GROUP for ask in self.asked)
+                described = FORGOTTEN if self._forgets and has_synced else DESCRIBED
+                return NAMED if key == METADATA else described
 
 
 class Requests:
@@ -73,14 +80,14 @@ class Requests:
         return lambda *_: self.became.append(what)
 
 
-def adopted(coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What the coordinator was asked until the member was adopted."""
+def adopted(coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch, became: str = "adopted") -> list[int]:
+    """What the coordinator was asked until the member was adopted, or became something else."""
     requests = Requests(coordinator)
     host: Any = SimpleNamespace(members=set(), journal=SimpleNamespace(entries={}))
     recognition = Recognition(host, requests)  # type: ignore[arg-type]
     monkeypatch.setattr(recognition, "_adopt", lambda *_: requests.became.append("adopted"))
     recognition.ask(1, KEY)
-    assert requests.became == ["adopted"]
+    assert requests.became == [became]
     assert recognition._caught_up == set()
     return [ask.key for ask in coordinator.asked]
 
@@ -115,3 +122,9 @@ def test_who_is_refused_is_looked_at_again(
     coordinator: Coordinator, asked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert adopted(coordinator, monkeypatch) == [*LOOKS, *asked, *LOOKS]
+
+
+def test_nothing_is_kept_of_one_whose_group_is_none_of_consumers_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`group.version` may be taken back while it catches up."""
+    asked = adopted(Coordinator(forgets=True), monkeypatch, became="pass_on")
+    assert asked == [*LOOKS, *CATCHES_UP, LOOKS[0]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proxy import observations as seen
 from proxy.groups import classic, native
 from proxy.groups.line import Key
-from proxy.groups.memory import Memory
+from proxy.groups.memory import LARGEST_MEMORY, Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
@@ -28,8 +28,8 @@ class Orders:
         self._host = host
         self._requests = host.requests
         self._heartbeats = 0
-        # Of topics, by id.
-        self._names: dict[str, str | None] = {}
+        # Of topics, by id. What is forgotten is asked for again.
+        self._names: dict[str, str] = {}
         # Groups with what was said of them: members ask again and again.
         self._warned = Memory()
 
@@ -105,7 +105,7 @@ class Orders:
 
     def _learn_topics(self, key: Key, order: do.LearnTopics) -> None:
         """A topic keeps its name as long as it keeps its id, so what is known of it stays true."""
-        known = {topic: self._names[topic] for topic in order.topic_ids if topic in self._names}
+        known: dict[str, str | None] = {topic: self._names[topic] for topic in order.topic_ids if topic in self._names}
         if known:
             self._host.feed(key, ev.TopicsLearned(names=known))
         if unknown := [topic for topic in order.topic_ids if topic not in known]:
@@ -113,6 +113,8 @@ class Orders:
 
     def _named(self, answer: Any) -> ev.TopicsLearned:
         names = native.names(answer)
+        if len(self._names) >= LARGEST_MEMORY:
+            self._names.clear()
         self._names.update((topic, name) for topic, name in names.items() if name is not None)
         return ev.TopicsLearned(names=names)
 

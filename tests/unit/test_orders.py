@@ -1,0 +1,55 @@
+"""What members order, done: the names of topics are asked for once, and remembered, but not for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from kafka_protocol import messages as m
+from proxy.groups import native
+from proxy.groups.memory import LARGEST_MEMORY
+from proxy.groups.orders import Orders
+from translation import actions as do
+from translation import events as ev
+
+KEY = ("group", "member")
+
+
+class Cluster:
+    """Each topic has a name: its id. `asked`: how many topics were asked for, each time."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.told: list[ev.AnyEvent] = []
+
+    def ask(self, ask: native.Ask, heard: Callable[[Any], None]) -> None:
+        self.asked.append(len(ask.body.topics))
+        topics = [
+            m.MetadataResponseTopic(name=each.topic_id.hex(), topic_id=each.topic_id, error_code=0)
+            for each in ask.body.topics
+        ]
+        heard(m.MetadataResponse(topics=topics))
+
+    def feed(self, _: tuple[str, str], event: ev.AnyEvent) -> None:
+        self.told.append(event)
+
+
+def test_names_are_asked_for_once_until_there_are_too_many() -> None:
+    cluster = Cluster()
+    host: Any = SimpleNamespace(lines={KEY: cluster}, feed=cluster.feed, requests=None)
+    orders = Orders(host)
+
+    def learns(*numbers: int) -> None:
+        orders.perform(KEY, do.LearnTopics(tuple(f"{number:032x}" for number in numbers)), None)
+
+    learns(1, 2)
+    learns(2, 3)
+    assert cluster.asked == [2, 1]
+    learns(*range(4, LARGEST_MEMORY + 1))
+    learns(1)
+    assert cluster.asked == [2, 1, LARGEST_MEMORY - 3]
+    learns(LARGEST_MEMORY + 1)
+    learns(1)
+    assert cluster.asked[3:] == [1, 1]
+    assert cluster.told[-1] == ev.TopicsLearned(names={f"{1:032x}": f"{1:032x}"})

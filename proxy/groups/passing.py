@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from proxy.groups.memory import LARGEST_MEMORY
 from proxy.settings import GroupRule, Translation
 from translation.admission import why_not_translated
 from translation.assignors import server_assignors
@@ -39,6 +40,7 @@ class GroupRules:
     def of(self, group_id: str) -> Ruling:
         found = self._found.get(group_id)
         if found is None:
+            # Group ids come from clients.
             if len(self._found) >= LARGEST_MEMORY:
                 self._found.clear()
             found = self._found[group_id] = self._find(group_id)
@@ -55,10 +57,6 @@ class GroupRules:
                 )
                 return Ruling(rule.mode, rules)
         return Ruling("translate", self._rules)
-
-
-# Group ids come from clients.
-LARGEST_MEMORY = 10_000
 
 
 def dry_run(join: JoinRequested, rules: Rules) -> str:

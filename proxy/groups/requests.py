@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from proxy.groups.host import Host
 
 # A member speaks on the connection of these; commits may come on a producer's.
-MEMBERS_OWN = frozenset({classic.JOIN_GROUP, classic.SYNC_GROUP, classic.HEARTBEAT, classic.LEAVE_GROUP})
+MEMBERS_OWN = frozenset({classic.JOIN_GROUP, classic.SYNC_GROUP, classic.HEARTBEAT})
 
 
 class Waiting(msgspec.Struct, frozen=True):

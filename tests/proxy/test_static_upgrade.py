@@ -124,8 +124,9 @@ def test_once_an_admin_has_removed_it_a_native_member_may_come_directly(
     native.close()
 
 
+@pytest.mark.parametrize("library", ["confluent-kafka", "java-4.4"])
 async def test_static_clients_become_native_and_legacy_again_and_their_neighbour_hears_nothing(
-    cluster: Cluster, proxy: Running, topic: str
+    cluster: Cluster, proxy: Running, topic: str, library: str
 ) -> None:
     async with AsyncExitStack() as stack:
 
@@ -137,7 +138,7 @@ async def test_static_clients_become_native_and_legacy_again_and_their_neighbour
             )
             return one
 
-        ann, bob = await start("confluent-kafka", "ann", "classic"), await start("kafka-python", "bob", "classic")
+        ann, bob = await start(library, "ann", "classic"), await start("kafka-python", "bob", "classic")
         before = await at_rest(cluster, topic, ann, bob)
         had, heard = ann.owned, noticed(bob)
         anns = [ann]
@@ -148,7 +149,7 @@ async def test_static_clients_become_native_and_legacy_again_and_their_neighbour
 
         for count, protocol in ((40, "consumer"), (80, "classic")):
             await anns[-1].close()
-            anns.append(await start("confluent-kafka", "ann", protocol))
+            anns.append(await start(library, "ann", protocol))
             after = await at_rest(cluster, topic, anns[-1], bob)
             assert (anns[-1].owned, noticed(bob), after.group_epoch) == (had, heard, before.group_epoch)
             await bob.produce(topic, 40, first=count - 40)

@@ -7,9 +7,12 @@ one port. The formula needs no state, so addresses survive restarts of the proxy
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from proxy.settings import Settings
+
+# How the kernel writes an IPv4 address on a socket that takes both families.
+IPV4_IN_IPV6 = "::ffff:"
 
 
 class Address(NamedTuple):
@@ -24,6 +27,12 @@ def parse_address(text: str) -> Address:
     """HOST:PORT, an IPv6 host in brackets. The settings were checked, so this can be brief."""
     host, _, port = text.rpartition(":")
     return Address(host.removeprefix("[").removesuffix("]"), int(port))
+
+
+def end(name: tuple[Any, ...]) -> Address:
+    """One end of a connection, as getsockname and getpeername have it."""
+    host, port = name[:2]
+    return Address(host.removeprefix(IPV4_IN_IPV6), port)
 
 
 class Directory:

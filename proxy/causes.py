@@ -20,6 +20,8 @@ class Cause(Enum):
     BROKER_UNREACHABLE = "broker_unreachable"
     # The client dialled a broker whose address was not known yet; it was, later. It finds the right one by dialling again.
     BROKER_MISTAKEN = "broker_mistaken"
+    # What was dialled as a broker is a door of this proxy.
+    DIALLED_ITSELF = "dialled_itself"
     CLIENT_TLS_FAILED = "client_tls_failed"
     BROKER_TLS_FAILED = "broker_tls_failed"
     # What the client sent.

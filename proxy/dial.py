@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable
-from socket import IPPROTO_TCP, SO_ERROR, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, socket
+from socket import SO_ERROR, SOL_SOCKET, socket
 
 import trio
 
 from proxy.addresses import Address
+from proxy.calls import Calls
 from proxy.causes import Cause, Disconnect
-from proxy.counts import Counts
 from proxy.epoll_set import WRITABLE, EpollSet
 from proxy.names import Target
 
@@ -19,31 +19,27 @@ from proxy.names import Target
 class Dial:
     """Who calls watches what becomes of it: `begin`, then `answered` whenever it was told that there is news."""
 
-    def __init__(self, epoll_set: EpollSet, counts: Counts, choices: Iterable[tuple[Address, Target]]) -> None:
+    def __init__(self, epoll_set: EpollSet, calls: Calls, choices: Iterable[tuple[Address, Target]]) -> None:
         # The one dialled last.
         self.address: Address | None = None
         self._epoll_set = epoll_set
-        self._counts = counts
+        self._calls = calls
         self._choices = iter(choices)
         self._sock: socket | None = None
         self._last = "no address to dial"
         self._began_at = 0.0
 
     def begin(self, news: Callable[[int], None]) -> None:
-        for address, (family, target) in self._choices:
+        for address, target in self._choices:
             self.address = address
             try:
-                sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
-            except OSError as exhausted:
-                raise Disconnect(Cause.BROKER_UNREACHABLE, str(exhausted)) from exhausted
-            sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
-            failure = sock.connect_ex(target)
-            if failure in (0, errno.EINPROGRESS):
-                self._sock, self._began_at = sock, trio.current_time()
-                self._epoll_set.watch(sock, WRITABLE, news)
+                self._sock = self._calls.begin(target)
+            except OSError as failure:
+                self._failed(failure.errno or 0)
+            else:
+                self._began_at = trio.current_time()
+                self._epoll_set.watch(self._sock, WRITABLE, news)
                 return
-            sock.close()
-            self._failed(failure)
         raise Disconnect(Cause.BROKER_UNREACHABLE, self._last)
 
     def answered(self, news: Callable[[int], None], events: int) -> socket | None:
@@ -73,5 +69,5 @@ class Dial:
             self._sock = None
 
     def _failed(self, failure: int) -> None:
-        self._counts.upstream_connect_failures += 1
+        self._calls.counts.upstream_connect_failures += 1
         self._last = f"{self.address}: {os.strerror(failure)}"

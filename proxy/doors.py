@@ -6,7 +6,7 @@ import errno
 import socket
 from collections.abc import Callable
 
-from proxy.addresses import Address
+from proxy.addresses import Address, end
 from proxy.epoll_set import READABLE, EpollSet
 from proxy.logs import Log
 
@@ -15,8 +15,6 @@ BACKLOG = 1024
 ACCEPTS_PER_BATCH = 64
 # Out of descriptors or memory: accepting again at once would only spin.
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-# How the kernel writes the address of a newcomer by IPv4 at `[::]`.
-IPV4_IN_IPV6 = "::ffff:"
 
 # What is done with a newcomer: its socket, how it is called in logs, and whose door it came to (None: bootstrap).
 Welcome = Callable[[socket.socket, str, int | None], None]
@@ -68,7 +66,7 @@ class Door:
                     self.rest()
                 # Anything else is the newcomer's: it hung up before it was let in.
                 return
-            self._welcome(sock, str(Address(peer[0].removeprefix(IPV4_IN_IPV6), peer[1])), self.node)
+            self._welcome(sock, str(end(peer)), self.node)
 
 
 def _listen(address: Address, node: int | None) -> socket.socket:

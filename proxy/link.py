@@ -29,7 +29,6 @@ from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
-from proxy.names import Target
 
 
 class Link:
@@ -40,7 +39,7 @@ class Link:
         sock: socket,
         client: str,
         node: int | None,
-        choices: list[tuple[Address, Target]],
+        dial: Dial,
     ) -> None:
         self.client = client
         self.node = node
@@ -51,7 +50,7 @@ class Link:
         self._connections = connections
         self._counts = connections.counts
         self._epoll_set = epoll_set
-        self._dial = Dial(epoll_set, connections.counts, choices)
+        self._dial = dial
         self._client = Leg(sock, Cause.CLIENT_LOST, epoll_set.pipes)
         # None until it is connected.
         self._broker: Leg | None = None

@@ -12,9 +12,10 @@ from functools import partial
 
 import trio
 
-from proxy.addresses import Address, Directory
+from proxy.addresses import Address, Directory, end
 from proxy.causes import Cause
 from proxy.connections import Connections
+from proxy.dial import Dial
 from proxy.epoll_set import EpollSet
 from proxy.link import Link
 from proxy.names import Target
@@ -22,6 +23,8 @@ from proxy.settings import Settings
 from proxy.streams import Streams
 from proxy.tls import ClientSide, HandshakeFailed
 from proxy.tls_link import TlsLink
+
+REMEDY = "is a door of this proxy, and it dialled that as a broker: `upstream` and advertised.listeners must name the brokers"
 
 
 class Newcomers:
@@ -45,7 +48,10 @@ class Newcomers:
         self._tasks = tasks
 
     def welcome(self, sock: socket.socket, client: str, node: int | None) -> None:
-        if self._connections.full:
+        if self._streams.calls.began(client, sock):
+            self._connections.refused(client, Cause.DIALLED_ITSELF, f"{end(sock.getsockname())} {REMEDY}", node)
+            sock.close()
+        elif self._connections.full:
             self._connections.refused(client, Cause.TOO_MANY_CONNECTIONS, node=node)
             sock.close()
         elif self._client_side or self._streams.upstream_side:
@@ -60,8 +66,9 @@ class Newcomers:
     # ----------------------------------------------------------------------------------------------------- plaintext
 
     def _link(self, sock: socket.socket, client: str, node: int | None, choices: list[tuple[Address, Target]]) -> None:
+        dial = Dial(self._epoll_set, self._streams.calls, choices)
         try:
-            Link(self._connections, self._epoll_set, sock, client, node, choices)
+            Link(self._connections, self._epoll_set, sock, client, node, dial)
         except OSError as failure:
             # It hung up before it was let in.
             self._connections.refused(client, Cause.CLIENT_LOST, str(failure), node)

@@ -3,13 +3,14 @@ them, and the scout; plaintext connections dial by themselves (`dial.py`)."""
 
 from __future__ import annotations
 
-import socket
+import os
+from socket import SO_ERROR, SOL_SOCKET
 
 import trio
 
 from proxy.addresses import Address
+from proxy.calls import Calls
 from proxy.causes import Cause, Disconnect
-from proxy.counts import Counts
 from proxy.names import Names, Target
 from proxy.settings import Limits
 from proxy.tls import HandshakeFailed, UpstreamSide
@@ -19,16 +20,16 @@ NO_ANSWER = "no answer in time"
 
 
 class Streams:
-    def __init__(self, limits: Limits, upstream_side: UpstreamSide | None, counts: Counts) -> None:
+    def __init__(self, limits: Limits, upstream_side: UpstreamSide | None, calls: Calls) -> None:
         self.names = Names()
+        self.calls = calls
         self.upstream_side = upstream_side
         self._seconds = limits.connect_timeout_ms / 1000
-        self._counts = counts
 
     async def open(self, address: Address) -> trio.abc.Stream:
         """The caller closes it."""
         targets = await self.names.resolve(address)
-        stream: trio.abc.Stream = await _connect(targets, self._seconds)
+        stream: trio.abc.Stream = await self._connect(targets)
         if self.upstream_side is None:
             return stream
         try:
@@ -47,24 +48,29 @@ class Streams:
             except HandshakeFailed as failure:
                 raise Disconnect(Cause.BROKER_TLS_FAILED, f"{address}: {failure}") from failure
             except (OSError, trio.BrokenResourceError, trio.TooSlowError) as failure:
-                self._counts.upstream_connect_failures += 1
+                self.calls.counts.upstream_connect_failures += 1
                 failures.append(f"{address}: {str(failure) or NO_ANSWER}")
         raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
 
+    async def _connect(self, targets: list[Target]) -> trio.SocketStream:
+        """Each has its share of the time: the first of a name's addresses may be out of reach."""
+        failure: OSError | trio.TooSlowError = OSError("no address to dial")
+        for target in targets:
+            try:
+                with trio.fail_after(self._seconds / len(targets)):
+                    return await self._connect_to(target)
+            except (OSError, trio.TooSlowError) as refused:
+                failure = refused
+        raise failure
 
-async def _connect(targets: list[Target], seconds: float) -> trio.SocketStream:
-    """Each has its share of the time: the first of a name's addresses may be out of reach."""
-    failure: OSError | trio.TooSlowError = OSError("no address to dial")
-    for family, target in targets:
-        sock = trio.socket.socket(family, socket.SOCK_STREAM)
+    async def _connect_to(self, target: Target) -> trio.SocketStream:
+        sock = self.calls.begin(target)
         try:
-            with trio.fail_after(seconds / len(targets)):
-                await sock.connect(target)
-            return trio.SocketStream(sock)
-        except (OSError, trio.TooSlowError) as refused:
-            sock.close()
-            failure = refused
+            await trio.lowlevel.wait_writable(sock)
+            failure = sock.getsockopt(SOL_SOCKET, SO_ERROR)
+            if failure:
+                raise OSError(failure, os.strerror(failure))
+            return trio.SocketStream(trio.socket.from_stdlib_socket(sock))
         except BaseException:
             sock.close()
             raise
-    raise failure

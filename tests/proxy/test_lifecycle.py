@@ -24,7 +24,7 @@ from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.kafka.wire import exchange, read_frame
-from tests.proxy.running import Running
+from tests.proxy.running import Running, room
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -98,6 +98,27 @@ def test_an_unreachable_upstream_is_retried_with_a_clear_log_and_not_ready() -> 
         with proxy.connect() as sock:
             assert sock.recv(1) == b""
         proxy.count_one_more("broker_unreachable", 0)
+
+
+@pytest.mark.parametrize("secured", ["", "[upstream_tls]\nverify_hostname = false\n"], ids=["plaintext", "tls"])
+@pytest.mark.parametrize("dialled", ["127.0.0.1", "127.0.0.9", "[::1]"])
+def test_a_broker_that_is_a_door_of_the_proxy_is_named_and_dialled_once(
+    dialled: str, secured: str, tmp_path: Path
+) -> None:
+    """`upstream` names the proxy, or the cluster's answers do; by whatever name, the door being bound to all addresses."""
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'advertise = "proxy.example"\n{secured}')
+    base = room(6)
+    door = f"{dialled}:{base + 3}"
+    with Running(door, "--listen", f"[::]:{base}", "--node", "2", "--config", str(config), base=base) as proxy:
+        # The scout goes the same way.
+        proxy.wait_for(lambda: proxy.disconnects("dialled_itself") > 0, "the scout has met itself")
+        assert proxy.missing() == [f"no broker of {door} answers"]
+        with proxy.connect() as sock:
+            assert sock.recv(1) == b""
+        assert proxy.metric("connections_opened_total") == 1
+    assert f"cause=dialled_itself client={dialled.replace('9', '1')}:" in proxy.log.read_text()
+    assert f'node=2 detail="{door} is a door of this proxy, and it dialled that as a broker: ' in proxy.log.read_text()
 
 
 def test_what_is_no_kafka_is_told_apart() -> None:

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from proxy.addresses import Address
+from proxy.calls import Calls
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.dial import Dial
@@ -42,7 +43,7 @@ class Caller:
     def __init__(self, *choices: tuple[Address, Target]) -> None:
         self.counts = Counts()
         self.set = EpollSet()
-        self.dial = Dial(self.set, self.counts, choices)
+        self.dial = Dial(self.set, Calls(self.counts), choices)
         self.sock: socket.socket | None = None
         self.failure: Disconnect | None = None
         self._ended = trio.Event()
@@ -101,7 +102,7 @@ async def test_with_no_address_at_all_there_is_nothing_to_dial() -> None:
 
 async def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None:
     with EpollSet() as epoll_set:
-        dial = Dial(epoll_set, Counts(), [choice(door)])
+        dial = Dial(epoll_set, Calls(Counts()), [choice(door)])
         dial.begin(lambda _events: None)
         dial.abandon()
         dial.abandon()
@@ -118,7 +119,7 @@ async def test_an_address_that_says_nothing_is_passed_over(door: socket.socket) 
         for sock in filling:
             sock.setblocking(False)
             sock.connect_ex(silent.getsockname())
-        dial = Dial(epoll_set, Counts(), [choice(silent), choice(door)])
+        dial = Dial(epoll_set, Calls(Counts()), [choice(silent), choice(door)])
         dial.begin(lambda _events: None)
         dial.pass_over(lambda _events: None, 60)
         assert dial.address == choice(silent)[0]

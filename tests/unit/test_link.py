@@ -18,9 +18,11 @@ import trio
 
 from proxy.addresses import Address
 from proxy.answers import Bytes
+from proxy.calls import Calls
 from proxy.causes import Cause
 from proxy.connections import Connections
 from proxy.counts import Counts
+from proxy.dial import Dial
 from proxy.epoll_set import LONGEST_TRAIN, EpollSet
 from proxy.leg import BEGINNING_BYTES, BUFFER_BYTES, LEAST_TO_SPLICE
 from proxy.link import Link
@@ -52,9 +54,8 @@ class Ends:
             self.client = socket.create_connection(entrance.getsockname(), PATIENCE_SECONDS)
             arrived, _ = entrance.accept()
         name = self.door.getsockname()
-        self.link = Link(
-            self.connections, epoll_set, arrived, "a client", 1, [(Address(*name), (socket.AF_INET, name))]
-        )
+        dial = Dial(epoll_set, Calls(self.counts), [(Address(*name), (socket.AF_INET, name))])
+        self.link = Link(self.connections, epoll_set, arrived, "a client", 1, dial)
 
     def broker(self) -> socket.socket:
         accepted, _ = self.door.accept()

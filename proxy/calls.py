@@ -1,0 +1,50 @@
+"""What all attempts to reach brokers have in common, with TLS or without: each begins here.
+
+Who comes in at a door may be this proxy itself: `upstream`, or the brokers' advertised.listeners, name one of its doors, and
+each connection dials the next, until there are no descriptors left. Names and addresses don't tell (a host has many, a door
+may be bound to all of them), but both ends of such a connection are sockets of this process. Its four numbers are compared,
+not its near end alone: the kernel gives one port of ours to connections with several others.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from socket import IPPROTO_TCP, SOCK_NONBLOCK, SOCK_STREAM, TCP_NODELAY, socket
+from weakref import WeakValueDictionary
+
+from proxy.addresses import end
+from proxy.causes import Cause, Disconnect
+from proxy.counts import Counts
+from proxy.names import Target
+
+
+class Calls:
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+        # By their near ends, for as long as somebody has them.
+        self._sockets: WeakValueDictionary[str, socket] = WeakValueDictionary()
+
+    def begin(self, target: Target) -> socket:
+        """On its way there: writable once it has arrived, or failed. OSError where that is known at once."""
+        family, there = target
+        try:
+            sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK)
+        except OSError as exhausted:
+            raise Disconnect(Cause.BROKER_UNREACHABLE, str(exhausted)) from exhausted
+        sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        failure = sock.connect_ex(there)
+        if failure not in (0, errno.EINPROGRESS):
+            sock.close()
+            raise OSError(failure, os.strerror(failure))
+        self._sockets[str(end(sock.getsockname()))] = sock
+        return sock
+
+    def began(self, client: str, accepted: socket) -> bool:
+        """Whether who came in, with this name and by this socket, was sent by ourselves."""
+        sock = self._sockets.get(client)
+        try:
+            return sock is not None and end(sock.getpeername()) == end(accepted.getsockname())
+        except OSError:
+            # It has been closed meanwhile.
+            return False

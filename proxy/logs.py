@@ -2,6 +2,7 @@
 
 Much of what is logged was said by clients, so control characters are escaped, values cut, and an event that repeats is
 held to a few lines a second: nobody fills the disk by connecting badly. What was held back is counted on the next line.
+Whoever reads may stall, and is not waited for: lines beyond what is kept for it are lost, and counted once it reads again.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import Literal, TextIO
+from typing import Literal, Protocol
+
+from proxy.patient_output import PatientOutput
 
 Level = Literal["debug", "info", "warning", "error"]
 LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
@@ -19,18 +22,24 @@ LINES_PER_SECOND = 20
 LONGEST_VALUE = 2_000
 
 
+class Output(Protocol):
+    def write(self, line: str, /) -> object:
+        """False: it was not taken."""
+
+
 class Log:
     def __init__(
         self,
         level: Level = "info",
         form: Literal["text", "json"] = "text",
-        out: TextIO | None = None,
+        out: Output | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.least = LEVELS.index(level)
         self._write = self._as_json if form == "json" else self._as_text
-        self._out = out or sys.stderr
+        self._out = out or PatientOutput(sys.stderr)
         self._clock = clock
+        self._lost = 0
         # Of each event: the second it was last said in, how often in it, and how often it was not.
         self._said: dict[str, list[int]] = {}
 
@@ -60,13 +69,14 @@ class Log:
             return
         if said[2]:
             facts, said[2] = {**facts, "suppressed": said[2]}, 0
+        if self._lost and self._put(now, "warning", "lines of the log were lost", {"lines": self._lost}):
+            self._lost = 0
+        if not self._put(now, LEVELS[level], event, facts):
+            self._lost += 1
+
+    def _put(self, now: float, level: Level, event: str, facts: dict[str, object]) -> bool:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
-        try:
-            self._out.write(self._write(at, LEVELS[level], event, facts) + "\n")
-            self._out.flush()
-        except (OSError, ValueError):
-            # Nobody reads our standard error any more; the proxy's work goes on.
-            pass
+        return self._out.write(self._write(at, level, event, facts) + "\n") is not False
 
     def _as_text(self, at: str, level: str, event: str, facts: dict[str, object]) -> str:
         return " ".join([at, level, event, *(f"{name}={_word(value)}" for name, value in facts.items() if value != "")])

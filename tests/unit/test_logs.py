@@ -68,7 +68,26 @@ def test_a_long_value_is_cut() -> None:
     assert len(out.getvalue()) < 3_000
 
 
-def test_a_closed_output_is_no_error() -> None:
-    log, out = lines()
-    out.close()
-    log.info("nobody reads this")
+def test_lines_that_are_not_taken_are_counted_once_lines_are_taken_again() -> None:
+    stalling = Stalling()
+    log = Log(out=stalling, clock=lambda: 0.25)
+    for stalling.takes in (True, False, False, True, True):
+        log.warning("odd")
+    assert [line.partition(" ")[2] for line in stalling.taken] == [
+        "warning odd\n",
+        "warning lines of the log were lost lines=2\n",
+        "warning odd\n",
+        "warning odd\n",
+    ]
+
+
+class Stalling:
+    takes = True
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+
+    def write(self, line: str) -> bool:
+        if self.takes:
+            self.taken.append(line)
+        return self.takes

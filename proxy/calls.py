@@ -1,4 +1,7 @@
-"""What all attempts to reach brokers have in common, with TLS or without: each begins here.
+"""What all attempts to reach brokers have in common, with TLS or without: each begins here, and what failed is remembered.
+
+A name may have several addresses, and packets to the first may be swallowed: not every client is to wait for that anew. One
+that failed lately is dialled last, and while others remain none is waited for longer than SOON_SECONDS.
 
 Who comes in at a door may be this proxy itself: `upstream`, or the brokers' advertised.listeners, name one of its doors, and
 each connection dials the next, until there are no descriptors left. Names and addresses don't tell (a host has many, a door
@@ -10,18 +13,28 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from socket import IPPROTO_TCP, SOCK_NONBLOCK, SOCK_STREAM, TCP_NODELAY, socket
 from weakref import WeakValueDictionary
 
-from proxy.addresses import end
+import trio
+
+from proxy.addresses import Address, end
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
+from proxy.logs import Log
 from proxy.names import Target
+
+SOON_SECONDS = 2.0
+LATELY_SECONDS = 60.0
 
 
 class Calls:
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: Counts, log: Log) -> None:
         self.counts = counts
+        self._log = log
+        # Until when they are dialled last.
+        self._failed: dict[Target, float] = {}
         # By their near ends, for as long as somebody has them.
         self._sockets: WeakValueDictionary[str, socket] = WeakValueDictionary()
 
@@ -48,3 +61,16 @@ class Calls:
         except OSError:
             # It has been closed meanwhile.
             return False
+
+    def failed(self, address: Address, target: Target, why: str) -> None:
+        now = trio.current_time()
+        self._failed = {each: until for each, until in self._failed.items() if until > now}
+        if target not in self._failed:
+            there = end(target[1])
+            self._log.warning("dialled last", address=address, at=there, seconds=LATELY_SECONDS, reason=why)
+            self._failed[target] = now + LATELY_SECONDS
+
+    def in_order(self, choices: Iterable[tuple[Address, Target]]) -> list[tuple[Address, Target]]:
+        """Those that failed lately last."""
+        now = trio.current_time()
+        return sorted(choices, key=lambda choice: self._failed.get(choice[1], now) > now)

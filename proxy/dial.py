@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from socket import SO_ERROR, SOL_SOCKET, socket
 
 import trio
 
 from proxy.addresses import Address
-from proxy.calls import Calls
+from proxy.calls import SOON_SECONDS, Calls
 from proxy.causes import Cause, Disconnect
 from proxy.epoll_set import WRITABLE, EpollSet
 from proxy.names import Target
@@ -24,14 +25,15 @@ class Dial:
         self.address: Address | None = None
         self._epoll_set = epoll_set
         self._calls = calls
-        self._choices = iter(choices)
+        # The first is the one that is dialled.
+        self._choices = deque(calls.in_order(choices))
         self._sock: socket | None = None
         self._last = "no address to dial"
         self._began_at = 0.0
 
     def begin(self, news: Callable[[int], None]) -> None:
-        for address, target in self._choices:
-            self.address = address
+        while self._choices:
+            self.address, target = self._choices[0]
             try:
                 self._sock = self._calls.begin(target)
             except OSError as failure:
@@ -58,6 +60,8 @@ class Dial:
 
     def pass_over(self, news: Callable[[int], None], patience_seconds: float) -> None:
         """An address that has said nothing for so long: the next one."""
+        if len(self._choices) > 1:
+            patience_seconds = min(patience_seconds, SOON_SECONDS)
         if trio.current_time() - self._began_at > patience_seconds:
             self.abandon()
             self._failed(errno.ETIMEDOUT)
@@ -69,5 +73,8 @@ class Dial:
             self._sock = None
 
     def _failed(self, failure: int) -> None:
+        address, target = self._choices.popleft()
+        why = os.strerror(failure)
         self._calls.counts.upstream_connect_failures += 1
-        self._last = f"{self.address}: {os.strerror(failure)}"
+        self._calls.failed(address, target, why)
+        self._last = f"{address}: {why}"

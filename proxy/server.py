@@ -96,7 +96,7 @@ class Proxy:
         client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
         upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
         self.sides = [side for side in (client_side, upstream_side) if side is not None]
-        streams = Streams(settings.limits, upstream_side, Calls(self.counts))
+        streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
         self.scout = Scout(self.directory, self.wire, streams.open, log)
         self.newcomers = Newcomers(settings, self.connections, self.directory, streams, client_side, epoll_set, tasks)
         self.doors: list[Door] = []

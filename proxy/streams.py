@@ -9,7 +9,7 @@ from socket import SO_ERROR, SOL_SOCKET
 import trio
 
 from proxy.addresses import Address
-from proxy.calls import Calls
+from proxy.calls import SOON_SECONDS, Calls
 from proxy.causes import Cause, Disconnect
 from proxy.names import Names, Target
 from proxy.settings import Limits
@@ -29,7 +29,7 @@ class Streams:
     async def open(self, address: Address) -> trio.abc.Stream:
         """The caller closes it."""
         targets = await self.names.resolve(address)
-        stream: trio.abc.Stream = await self._connect(targets)
+        stream: trio.abc.Stream = await self._connect(address, targets)
         if self.upstream_side is None:
             return stream
         try:
@@ -52,14 +52,17 @@ class Streams:
                 failures.append(f"{address}: {str(failure) or NO_ANSWER}")
         raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
 
-    async def _connect(self, targets: list[Target]) -> trio.SocketStream:
-        """Each has its share of the time: the first of a name's addresses may be out of reach."""
+    async def _connect(self, address: Address, targets: list[Target]) -> trio.SocketStream:
+        """While others remain none is waited for long: the first of a name's addresses may be out of reach."""
         failure: OSError | trio.TooSlowError = OSError("no address to dial")
-        for target in targets:
+        choices = self.calls.in_order((address, target) for target in targets)
+        for number, (_, target) in enumerate(choices, 1):
+            seconds = self._seconds if number == len(choices) else min(self._seconds / len(choices), SOON_SECONDS)
             try:
-                with trio.fail_after(self._seconds / len(targets)):
+                with trio.fail_after(seconds):
                     return await self._connect_to(target)
             except (OSError, trio.TooSlowError) as refused:
+                self.calls.failed(address, target, str(refused) or NO_ANSWER)
                 failure = refused
         raise failure
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import socket
 from collections.abc import Callable, Iterator
 
 import pytest
 import trio
+import trio.testing
 
 from proxy.addresses import Address
-from proxy.calls import Calls
+from proxy.calls import LATELY_SECONDS, SOON_SECONDS, Calls
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.dial import Dial
 from proxy.epoll_set import EpollSet
-from proxy.names import Target
+from proxy.logs import Log
+from proxy.names import Names, Target
+from proxy.settings import Limits
+from proxy.streams import Streams
 
 # Nobody is there, and the kernel says so at once; of a refusal on loopback it tells by an event.
 NOWHERE = (Address("nowhere", 9092), (socket.AF_INET, ("255.255.255.255", 9092)))
@@ -43,7 +49,7 @@ class Caller:
     def __init__(self, *choices: tuple[Address, Target]) -> None:
         self.counts = Counts()
         self.set = EpollSet()
-        self.dial = Dial(self.set, Calls(self.counts), choices)
+        self.dial = Dial(self.set, Calls(self.counts, Log(out=io.StringIO())), choices)
         self.sock: socket.socket | None = None
         self.failure: Disconnect | None = None
         self._ended = trio.Event()
@@ -102,7 +108,7 @@ async def test_with_no_address_at_all_there_is_nothing_to_dial() -> None:
 
 async def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None:
     with EpollSet() as epoll_set:
-        dial = Dial(epoll_set, Calls(Counts()), [choice(door)])
+        dial = Dial(epoll_set, Calls(Counts(), Log(out=io.StringIO())), [choice(door)])
         dial.begin(lambda _events: None)
         dial.abandon()
         dial.abandon()
@@ -112,20 +118,75 @@ async def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None
             assert accepted.recv(1) == b""
 
 
-async def test_an_address_that_says_nothing_is_passed_over(door: socket.socket) -> None:
+@pytest.fixture
+def silent() -> Iterator[tuple[Address, Target]]:
     """Its machine is gone, or packets to it are dropped: like a listener whose backlog is full, and which never accepts."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, EpollSet() as epoll_set:
-        filling = [socket.socket() for _ in range(3)]
-        for sock in filling:
+    with contextlib.ExitStack() as opened:
+        listening = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(3):
+            sock = opened.enter_context(socket.socket())
             sock.setblocking(False)
-            sock.connect_ex(silent.getsockname())
-        dial = Dial(epoll_set, Calls(Counts()), [choice(silent), choice(door)])
-        dial.begin(lambda _events: None)
-        dial.pass_over(lambda _events: None, 60)
-        assert dial.address == choice(silent)[0]
-        dial.pass_over(lambda _events: None, -1)
+            sock.connect_ex(listening.getsockname())
+        yield choice(listening)
+
+
+def nothing(_events: int) -> None:
+    """News that nobody waits for."""
+
+
+async def test_an_address_that_says_nothing_is_passed_over(
+    door: socket.socket, silent: tuple[Address, Target], autojump_clock: trio.testing.MockClock
+) -> None:
+    """The sooner while others remain."""
+    with EpollSet() as epoll_set:
+        dial = Dial(epoll_set, Calls(Counts(), Log(out=io.StringIO())), [silent, choice(door)])
+        dial.begin(nothing)
+        dial.pass_over(nothing, 10)
+        assert dial.address == silent[0]
+        await trio.sleep(SOON_SECONDS + 0.1)
+        dial.pass_over(nothing, 10)
         assert dial.address == choice(door)[0]
+        await trio.sleep(SOON_SECONDS + 0.1)
+        dial.pass_over(nothing, 10)
+        await trio.sleep(10)
         with pytest.raises(Disconnect, match="timed out"):
-            dial.pass_over(lambda _events: None, -1)
-        for sock in filling:
-            sock.close()
+            dial.pass_over(nothing, 10)
+
+
+async def test_an_address_that_failed_is_dialled_last_for_a_while_and_named_once(
+    door: socket.socket, silent: tuple[Address, Target], autojump_clock: trio.testing.MockClock
+) -> None:
+    out = io.StringIO()
+    calls = Calls(Counts(), Log(out=out))
+    with EpollSet() as epoll_set:
+        for seconds, first in ((0, silent), (1, choice(door)), (1, choice(door)), (LATELY_SECONDS, silent)):
+            await trio.sleep(seconds)
+            dial = Dial(epoll_set, calls, [silent, choice(door)])
+            dial.begin(nothing)
+            assert dial.address == first[0]
+            if dial.address == silent[0]:
+                await trio.sleep(SOON_SECONDS + 0.1)
+                dial.pass_over(nothing, 10)
+            dial.abandon()
+    where = f"{silent[0]} at={silent[0]}"
+    said = f'warning dialled last address={where} seconds=60.0 reason="Connection timed out"'
+    assert [line.partition(" ")[2] for line in out.getvalue().splitlines()] == [said, said]
+
+
+async def test_with_tls_too_the_next_address_of_a_name_is_there_soon_and_then_first(
+    door: socket.socket, silent: tuple[Address, Target], autojump_clock: trio.testing.MockClock
+) -> None:
+    streams = Streams(Limits(), None, Calls(Counts(), Log(out=io.StringIO())))
+    streams.names = Two(silent[1], choice(door)[1])
+    for patience_seconds in (SOON_SECONDS + 0.1, 0.1):
+        with trio.fail_after(patience_seconds):
+            await trio.aclose_forcefully(await streams.open(Address("two.example", 9092)))
+
+
+class Two(Names):
+    def __init__(self, *targets: Target) -> None:
+        super().__init__()
+        self._targets = list(targets)
+
+    async def resolve(self, address: Address) -> list[Target]:
+        return self._targets

@@ -54,7 +54,7 @@ class Ends:
             self.client = socket.create_connection(entrance.getsockname(), PATIENCE_SECONDS)
             arrived, _ = entrance.accept()
         name = self.door.getsockname()
-        dial = Dial(epoll_set, Calls(self.counts), [(Address(*name), (socket.AF_INET, name))])
+        dial = Dial(epoll_set, Calls(self.counts, Log("error")), [(Address(*name), (socket.AF_INET, name))])
         self.link = Link(self.connections, epoll_set, arrived, "a client", 1, dial)
 
     def broker(self) -> socket.socket:

@@ -8,6 +8,7 @@ Whoever reads may stall, and is not waited for: lines beyond what is kept for it
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
 
 LINES_PER_SECOND = 20
 LONGEST_VALUE = 2_000
+REMIND_SECONDS = 60.0
 
 
 class Output(Protocol):
@@ -86,6 +88,29 @@ class Log:
             name: value if isinstance(value, int | float | None) else _cut(str(value)) for name, value in facts.items()
         }
         return json.dumps({"time": at, "level": level, "event": event, **plain})
+
+
+class Hearing(logging.Handler):
+    """What a library logs, as an event of ours without its traces: at once, and then each minute with how often."""
+
+    def __init__(self, log: Log, event: str, clock: Callable[[], float] = time.monotonic, **facts: object) -> None:
+        super().__init__()
+        self._log = log
+        self._event = event
+        self._facts = facts
+        self._clock = clock
+        self._times = 0
+        self._remind_at = 0.0
+
+    def of(self, name: str) -> None:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [self], False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._times += 1
+        if self._clock() >= self._remind_at:
+            self._log.error(self._event, **self._facts, times=self._times, reason=record.getMessage())
+            self._times, self._remind_at = 0, self._clock() + REMIND_SECONDS
 
 
 def _cut(text: str) -> str:

@@ -20,7 +20,6 @@ mistake of ours and ends the process loudly.
 from __future__ import annotations
 
 import gc
-import resource
 import signal
 from collections.abc import Callable
 from importlib.metadata import version
@@ -36,6 +35,7 @@ from proxy.certificate_metrics import CertificateMetrics
 from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.cpus import cpus
+from proxy.descriptors import TooFewDescriptors, take_descriptors, within
 from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
 from proxy.group_metrics import GroupMetrics
@@ -43,7 +43,7 @@ from proxy.groups.clock import Clock
 from proxy.groups.host import Host
 from proxy.groups.journal import CannotJournal, Journal
 from proxy.groups.passing import GroupRules, pacing_of, rules_of
-from proxy.logs import Log
+from proxy.logs import Hearing, Log
 from proxy.membership_log import membership_log
 from proxy.metrics import Metrics
 from proxy.newcomers import Newcomers
@@ -52,7 +52,7 @@ from proxy.parting import Partings
 from proxy.picture import Picture
 from proxy.reloading import reload_rules
 from proxy.scout import Scout
-from proxy.settings import Settings
+from proxy.settings import Limits, Settings
 from proxy.streams import Streams
 from proxy.tls import ClientSide, UpstreamSide
 from proxy.tracing.exporting import CannotExport, Exporting, own_name
@@ -68,7 +68,8 @@ class CannotStart(Exception):
 class Proxy:
     """All the parts, and the doors: one to begin with, and one for each broker."""
 
-    def __init__(self, settings: Settings, log: Log, epoll_set: EpollSet, tasks: trio.Nursery) -> None:
+    def __init__(self, settings: Settings, limits: Limits, log: Log, epoll_set: EpollSet, tasks: trio.Nursery) -> None:
+        """`limits`: those of the settings, or as much of them as there are descriptors for."""
         self.settings = settings
         self.log = log
         self.counts = Counts()
@@ -91,7 +92,7 @@ class Proxy:
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
         self.connections = Connections(
-            settings.limits, self.wire, self.counts, log, self.host.requests.open_line, Partings(epoll_set)
+            limits, self.wire, self.counts, log, self.host.requests.open_line, Partings(epoll_set)
         )
         client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
         upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
@@ -168,14 +169,14 @@ class Proxy:
 async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart before anything is served, or not at all. `read_again`: the settings,
     from where these came, when asked to reload."""
-    _raise_descriptor_limit()
+    limits = _limits(settings, log)
     admin = await _open_admin(settings.admin) if settings.admin is not None else []
     # Who is awake while there is nothing to do must not take the time of who has something to do.
     with EpollSet(settings.spin_us if cpus() >= 2 else 0) as epoll_set:
         refusal = None
         async with trio.open_nursery() as tasks:
             try:
-                proxy = Proxy(settings, log, epoll_set, tasks)
+                proxy = Proxy(settings, limits, log, epoll_set, tasks)
                 proxy.open_doors()
             except (CannotListen, CannotJournal, CannotExport) as failure:
                 refusal = CannotStart(str(failure))
@@ -185,6 +186,13 @@ async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]
         if refusal is not None:
             raise refusal
     log.info("stopped")
+
+
+def _limits(settings: Settings, log: Log) -> Limits:
+    try:
+        return within(settings.limits, take_descriptors(), log)
+    except TooFewDescriptors as failure:
+        raise CannotStart(str(failure)) from failure
 
 
 def _say_what_serves(settings: Settings, log: Log) -> None:
@@ -203,6 +211,7 @@ async def _run(
     proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nursery, read_again: Callable[[], Settings]
 ) -> None:
     if admin:
+        Hearing(proxy.log, "accepting paused", address=proxy.settings.admin).of("trio.serve_listeners")
         tasks.start_soon(serve_admin, admin, proxy.pages(), proxy.log)
     for side in proxy.sides:
         tasks.start_soon(side.follow)
@@ -259,9 +268,3 @@ def _reload(proxy: Proxy, read_again: Callable[[], Settings]) -> None:
     for side in proxy.sides:
         side.reload()
     proxy.settings = reload_rules(proxy.settings, read_again, proxy.host, proxy.log)
-
-
-def _raise_descriptor_limit() -> None:
-    """Two descriptors a connection: take all that this process may have."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

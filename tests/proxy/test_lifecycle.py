@@ -20,6 +20,7 @@ import pytest
 
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
+from proxy.descriptors import OTHERS
 from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
@@ -85,6 +86,21 @@ def test_without_a_standard_error_the_work_goes_on() -> None:
                 upstream.accept()[0].close()
             proxy.terminate()
         assert proxy.returncode == 0
+
+
+def with_descriptors(count: int) -> subprocess.Popen[str]:
+    words = f"-m proxy serve --upstream 127.0.0.1:1 --listen 127.0.0.1:{free_ports(1)[0]} --admin none"
+    command = ["sh", "-c", f'ulimit -n {count}; exec "$0" {words}', sys.executable]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("count", [12, OTHERS])
+def test_with_hardly_any_descriptors_it_says_so_and_does_not_start(count: int) -> None:
+    with with_descriptors(count) as proxy:
+        _, said = proxy.communicate(timeout=60)
+    assert proxy.returncode == 1
+    assert said.startswith(f"kip848-proxy: this process may have {count} descriptors")
+    assert "Traceback" not in said
 
 
 def test_an_unreachable_upstream_is_retried_with_a_clear_log_and_not_ready() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 
-from proxy.logs import LINES_PER_SECOND, Log
+from proxy.logs import LINES_PER_SECOND, REMIND_SECONDS, Hearing, Log
 
 
 def lines(level: str = "info", form: str = "text", clock: float = 0.25) -> tuple[Log, io.StringIO]:
@@ -91,3 +92,18 @@ class Stalling:
         if self.takes:
             self.taken.append(line)
         return self.takes
+
+
+def test_what_a_library_logs_is_one_line_a_minute_without_its_trace() -> None:
+    log, out = lines()
+    now = [0.0]
+    hearing = Hearing(log, "accepting paused", lambda: now[0], address="127.0.0.1:9090")
+    hearing.of("some.library")
+    for now[0] in (0.0, 1.0, REMIND_SECONDS - 1, REMIND_SECONDS):
+        try:
+            raise OSError("no descriptors")
+        except OSError:
+            logging.getLogger("some.library").error("accept returned %s", "EMFILE", exc_info=True)
+    first, again = [line.partition(" ")[2] for line in out.getvalue().splitlines()]
+    assert first == 'error accepting paused address=127.0.0.1:9090 times=1 reason="accept returned EMFILE"'
+    assert again == first.replace("times=1", "times=3")

@@ -25,7 +25,7 @@ class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
 class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
     """TLS between the proxy and the brokers: the proxy is the client. The table alone is enough: `[upstream_tls]`."""
 
-    # The authorities that sign the brokers' certificates; none: the system's.
+    # The authorities that sign the brokers' certificates, and the only ones trusted then; none: the system's.
     ca_file: str | None = None
     # What the proxy shows to brokers that ask for a certificate.
     certificate_file: str | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
@@ -134,7 +134,8 @@ def client_context(settings: ClientTls) -> ssl.SSLContext:
     _settle_versions(context)
     _load_chain(context, CLIENT_SIDE, settings.certificate_file, settings.private_key_file)
     if settings.client_ca_file is not None:
-        _load_authorities(context, CLIENT_SIDE, settings.client_ca_file)
+        with _authorities_in(CLIENT_SIDE, settings.client_ca_file):
+            context.load_verify_locations(settings.client_ca_file)
         context.verify_mode = ssl.CERT_REQUIRED
     context.sni_callback = _note_name
     return context
@@ -146,11 +147,11 @@ def _note_name(_connection: object, name: str | None, _context: ssl.SSLContext) 
 
 
 def upstream_context(settings: UpstreamTls) -> ssl.SSLContext:
-    context = ssl.create_default_context()
+    with _authorities_in(BROKER_SIDE, settings.ca_file):
+        # Those of the file alone, or the system's: whom the public trusts must not stand between a cluster and its own proxy.
+        context = ssl.create_default_context(cafile=settings.ca_file)
     _settle_versions(context)
     context.check_hostname = settings.verify_hostname
-    if settings.ca_file is not None:
-        _load_authorities(context, BROKER_SIDE, settings.ca_file)
     if settings.certificate_file is not None:
         _load_chain(context, BROKER_SIDE, settings.certificate_file, settings.private_key_file)
     return context
@@ -179,10 +180,13 @@ def _load_chain(context: ssl.SSLContext, side: str, certificate: str, key: str |
         ) from failure
 
 
-def _load_authorities(context: ssl.SSLContext, side: str, file: str) -> None:
-    _must_be_readable(side, file)
+@contextlib.contextmanager
+def _authorities_in(side: str, file: str | None) -> Iterator[None]:
+    """While they are loaded."""
+    if file is not None:
+        _must_be_readable(side, file)
     try:
-        context.load_verify_locations(file)
+        yield
     except OSError as failure:
         raise BadCertificate(f"{side}: {file} holds no certificate authorities in PEM: {failure}") from failure
 

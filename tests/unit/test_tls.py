@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -20,10 +21,12 @@ from proxy.certificate_metrics import CertificateMetrics
 from proxy.expiry import not_after
 from proxy.logs import Log
 from proxy.settings import ClientTls, UpstreamTls
-from proxy.tls import BadCertificate, ClientSide, UpstreamSide, client_context
+from proxy.tls import BadCertificate, ClientSide, UpstreamSide, client_context, upstream_context
 from tests.kafka.certificates import Certificates
 
 AUTHORITY = trustme.CA()
+# One of those that a system trusts as it comes.
+PUBLIC = trustme.CA()
 PAST = datetime(2020, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
@@ -124,3 +127,48 @@ def test_what_is_no_certificate_has_no_end(tmp_path: Path, text: str) -> None:
     (tmp_path / "pem").write_text(text)
     assert not_after(str(tmp_path / "pem")) is None
     assert not_after(str(tmp_path / "missing")) is None
+
+
+def shake(client: ssl.SSLContext, server: ssl.SSLContext) -> None:
+    """To the end, or to the first who objects."""
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = [
+        client.wrap_bio(to_client, to_server, server_hostname="localhost"),
+        server.wrap_bio(to_server, to_client, server_side=True),
+    ]
+    for end in ends * 3:
+        with contextlib.suppress(ssl.SSLWantReadError):
+            end.do_handshake()
+
+
+@pytest.fixture
+def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of our own authority, on a machine that trusts the public one."""
+    PUBLIC.cert_pem.write_to_path(tmp_path / "public.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "public.pem"))
+    AUTHORITY.cert_pem.write_to_path(tmp_path / "ours.pem")
+    return tmp_path / "ours.pem"
+
+
+def broker_of(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    return context
+
+
+def test_brokers_are_trusted_by_the_authorities_that_are_given_and_by_no_others(ours: Path) -> None:
+    shake(upstream_context(UpstreamTls(ca_file=str(ours))), broker_of(AUTHORITY))
+    shake(upstream_context(UpstreamTls()), broker_of(PUBLIC))
+    for settings, authority in ((UpstreamTls(ca_file=str(ours)), PUBLIC), (UpstreamTls(), AUTHORITY)):
+        with pytest.raises(ssl.SSLCertVerificationError):
+            shake(upstream_context(settings), broker_of(authority))
+
+
+def test_clients_are_trusted_by_the_authorities_that_are_given_and_by_no_others(ours: Path, files: Files) -> None:
+    server = client_context(ClientTls(files.settings.certificate_file, files.settings.private_key_file, str(ours)))
+    client = ssl.create_default_context(cafile=str(ours))
+    AUTHORITY.issue_cert("client").configure_cert(client)
+    shake(client, server)
+    PUBLIC.issue_cert("client").configure_cert(client)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shake(client, server)

@@ -104,7 +104,7 @@ class Journal:
         for number, line in enumerate(lines, 1):
             try:
                 read = _decode(line) if line else None
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 self._log.warning("a line of the journal cannot be read", line=number, reason=str(error))
                 continue
             if read is not None and read.entry is not None:

@@ -64,12 +64,13 @@ def test_a_journal_cut_at_any_byte_loses_no_whole_line(tmp_path: Path) -> None:
         assert ("g", "after") in journal.entries
 
 
-def test_an_unreadable_line_is_named_and_the_others_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", [b"\x00not json", b'{"group":"\xff","member":"m"}'])
+def test_an_unreadable_line_is_named_and_the_others_stay(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "journal"
     journal = Journal(path, quiet())
     journal.remember(entry("m"))
     journal.close()
-    path.write_bytes(b"\x00not json\n" + path.read_bytes())
+    path.write_bytes(line + b"\n" + path.read_bytes())
     out = io.StringIO()
     assert ("g", "m") in Journal(path, Log(out=out)).entries
     assert "line=1" in out.getvalue()

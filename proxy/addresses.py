@@ -61,7 +61,7 @@ class Directory:
     def advertised(self, node: int) -> Address:
         sni = self._settings.sni
         if sni is not None:
-            return Address(sni.broker_pattern.format(node=node), sni.advertised_port or self._listen.port)
+            return Address(sni.broker_pattern.replace("{node}", str(node)), sni.advertised_port or self._listen.port)
         return Address(self._host, self.port_of(node))
 
     def targets(self, node: int | None) -> list[Address]:

@@ -317,9 +317,10 @@ def _check_sni(settings: Settings) -> None:
     assert settings.sni is not None
     if settings.client_tls is None:
         raise BadSettings("sni: server names come with TLS; set client_tls.certificate_file and private_key_file")
-    if settings.sni.broker_pattern.count("{node}") != 1:
+    pattern = settings.sni.broker_pattern
+    if pattern.count("{node}") != 1 or not HOST_NAME.fullmatch(pattern.replace("{node}", "0")):
         raise BadSettings(
-            f"sni.broker_pattern = {settings.sni.broker_pattern!r}: it must hold {{node}} once, "
+            f"sni.broker_pattern = {pattern!r}: it must be a host name that holds {{node}} once, "
             "as in broker-{node}.kafka.example"
         )
 

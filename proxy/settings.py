@@ -38,7 +38,7 @@ class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
 class Sni(Struct, frozen=True, forbid_unknown_fields=True):
     """One TLS port for all brokers, told apart by the server name that the client asks for."""
 
-    # Must hold `{node}`: `broker-{node}.kafka.example`.
+    # A host name that holds `{node}` once: `broker-{node}.kafka.example`.
     broker_pattern: str
     # The server name of the bootstrap address; any name that fits no broker counts as bootstrap when this is none.
     bootstrap_name: str | None = None

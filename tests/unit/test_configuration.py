@@ -12,6 +12,8 @@ from proxy.configuration import BadSettings, effective, load
 from proxy.settings import UpstreamTls
 
 UPSTREAM = {"upstream": "kafka:9092"}
+# Such as are never read: the pattern is looked at before.
+CLIENT_TLS = {"client_tls.certificate_file": "/nowhere", "client_tls.private_key_file": "/nowhere"}
 
 
 def given(
@@ -83,6 +85,10 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"ports": "1=19000, 2:19001"}, "ports = '2:19001': not NODE=PORT; for example 1=19094,2=19095"),
         ({"limits_idle_timeout_ms": 5}, "no such setting; did you mean limits.idle_timeout_ms?"),
         ({"sni.broker_pattern": "broker-{node}.x"}, "sni: server names come with TLS; set client_tls"),
+        *(
+            ({"sni.broker_pattern": pattern} | CLIENT_TLS, f"sni.broker_pattern = {pattern!r}: it must be a host name")
+            for pattern in ("broker.x", "b{node}-{zone}.x", "b{node}{", "b{node}{0}", "{node}.{node}", "b {node}.x")
+        ),
         (
             {"client_tls.certificate_file": "/nowhere", "client_tls.private_key_file": "/nowhere"},
             "/nowhere: No such file",

@@ -1,4 +1,5 @@
-"""The command `kip848-proxy`. Exit codes: 0 all went well, 1 it could not do (or not start), 2 the settings are wrong."""
+"""The command `kip848-proxy`. Exit codes: 0 all went well, 1 it could not do (or not start), 2 the settings are wrong,
+130 interrupted (`__main__.py`)."""
 
 from __future__ import annotations
 
@@ -228,7 +229,3 @@ def _demo(arguments: Sequence[str]) -> int:
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
     ours = {"command", "config", "print_config", "json"}
     return {path: value for path, value in vars(options).items() if path not in ours and value is not None}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

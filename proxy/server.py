@@ -252,6 +252,8 @@ async def _open_admin(listen: str) -> list[trio.SocketListener]:
 async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event, read_again: Callable[[], Settings]) -> None:
     """To the end: within the drain too, a signal that nobody heeds ends the process before journal and traces are closed."""
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        # What came before there was anybody to heed it (`__main__.py`) comes now.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
         async for number in signals:
             name = signal.Signals(number).name
             if not told_to_stop.is_set() and number == signal.SIGHUP:

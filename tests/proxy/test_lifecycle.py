@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from importlib.metadata import version
@@ -25,7 +26,7 @@ from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.kafka.wire import exchange, read_frame
-from tests.proxy.running import Running, room
+from tests.proxy.running import START_SECONDS, Running, room
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -205,6 +206,57 @@ def test_sighup_says_what_it_reloads_and_what_waits_for_a_restart(silent: str, t
         )
         proxy.stop()
         assert proxy.process.exit_code == 0
+
+
+@contextlib.contextmanager
+def starting(*words: str) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen([sys.executable, "-m", "proxy", *words], stderr=subprocess.PIPE, text=True) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def until_sighup(proxy: subprocess.Popen[str], *, held: bool) -> None:
+    """Held back is the first thing that it is."""
+    deadline = time.monotonic() + START_SECONDS
+    while (mask_of(proxy) >> signal.SIGHUP - 1) & 1 != held:
+        assert proxy.poll() is None
+        assert time.monotonic() < deadline
+
+
+def mask_of(process: subprocess.Popen[str]) -> int:
+    return int(Path(f"/proc/{process.pid}/status").read_text().partition("SigBlk:")[2].split()[0], 16)
+
+
+def test_a_reload_asked_for_while_it_starts_ends_nothing_and_is_not_lost(silent: str) -> None:
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    with starting("serve", "--upstream", silent, "--admin", "none", "--listen", listen) as proxy:
+        until_sighup(proxy, held=True)
+        proxy.send_signal(signal.SIGHUP)
+        until_sighup(proxy, held=False)
+        proxy.terminate()
+        assert "settings reloaded" in proxy.communicate()[1]
+        assert proxy.returncode == 0
+
+
+def test_interrupted_while_it_starts_it_ends_without_a_word(silent: str) -> None:
+    with starting("serve", "--upstream", silent) as proxy:
+        until_sighup(proxy, held=True)
+        proxy.send_signal(signal.SIGINT)
+        assert proxy.communicate()[1] == ""
+        assert proxy.returncode == 130
+
+
+@pytest.mark.parametrize("command", ["check", "report --admin none"])
+def test_interrupted_while_a_broker_is_waited_for_a_command_ends_without_a_word(command: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        seed = f"127.0.0.1:{server.getsockname()[1]}"
+        with starting(*command.split(), "--upstream", seed) as asking, server.accept()[0] as asked:
+            asked.recv(1)
+            asking.send_signal(signal.SIGINT)
+            assert asking.communicate()[1] == ""
+            assert asking.returncode == 130
 
 
 def _says(log: Path, line: str) -> bool:

@@ -32,6 +32,7 @@ from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
 from proxy.scout import CannotAsk, exchange
 from proxy.settings import Settings, Translation
+from proxy.terminal import printable
 from proxy.tls import HandshakeFailed, UpstreamSide
 from proxy.tracing.exporting import CannotExport, to_collector
 from proxy.wire import CLIENT_ID, Wire, api_name
@@ -94,7 +95,7 @@ def _show(findings: list[Finding], as_json: bool) -> None:
         print(json.dumps(msgspec.to_builtins(findings), indent=2))
         return
     for finding in findings:
-        print(f"{finding.level:<8} {finding.about:<10} {finding.said}")
+        print(f"{finding.level:<8} {finding.about:<10} {printable(finding.said)}")
         if finding.remedy is not None:
             print(f"{'':<19} → {finding.remedy}")
 

@@ -21,7 +21,8 @@ import trio
 from proxy.census import CLASSIC, CONSUMER, Census, ListedGroup, census
 from proxy.configuration import ENVIRONMENT_PREFIX, BadSettings, load
 from proxy.settings import Settings
-from proxy.status import NONE, NotThere, admins_of, connections_of, groups_of, software_of, table
+from proxy.status import NONE, NotThere, admins_of, connections_of, groups_of, software_of
+from proxy.terminal import printable, table
 
 ANSWERED, NO_ANSWER, BAD_SETTINGS = 0, 1, 2
 CONSUMERS = ("", "consumer")
@@ -177,7 +178,7 @@ def _as_json(needs: list[dict[str, Any]], counted: Census | None, rows: list[Row
 
 
 def _in_words(admins: list[str], needs: list[dict[str, Any]], counted: Census | None, rows: list[Row]) -> str:
-    lines = [_need_in_words(group) for group in needs]
+    lines = [printable(_need_in_words(group)) for group in needs]
     if admins and not needs:
         lines = ["no group was seen here: nothing that connects through this proxy consumes in a group"]
     if counted is None:
@@ -188,7 +189,7 @@ def _in_words(admins: list[str], needs: list[dict[str, Any]], counted: Census | 
             table(COLUMNS, [_cells(row) for row in rows]) if rows else "the cluster names no groups",
             LEFT_OUT,
         ]
-    lines += [f"{broker} {reason}: its groups are missing" for broker, reason in counted.silent.items()]
+    lines += [printable(f"{broker} {reason}: its groups are missing") for broker, reason in counted.silent.items()]
     return "\n".join(lines).lstrip("\n")
 
 

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from proxy.configuration import BadSettings, load
+from proxy.terminal import printable, table
 
 ANSWER_SECONDS = 5
 REFRESH_SECONDS = 1.0
 NOT_THERE, BAD_SETTINGS = 1, 2
 NONE = "none"
+IS_IT_ONE = "is this the admin port (`admin`) of a proxy? Name it: --admin HOST:PORT"
 CLEAR_SCREEN = "\x1b[H\x1b[2J"
 # An admin port is asked as it is, whatever `http_proxy` says of the web.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -80,8 +82,8 @@ def groups_of(admins: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _groups(admin: str) -> list[dict[str, Any]]:
-    names = [line["group_id"] for line in _get(admin, "/groups")["groups"]]
-    asked = [_get(admin, "/groups/" + urllib.parse.quote(name, safe="")) for name in names]
+    names = [line["group_id"] for line in _get(admin, "/groups", "groups")["groups"]]
+    asked = [_get(admin, "/groups/" + urllib.parse.quote(name, safe=""), "members") for name in names]
     found = [group for group in asked if group is not None]
     for group in found:
         # Here, for no two proxies have quite the same time.
@@ -104,36 +106,31 @@ def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def connections_of(admins: Sequence[str]) -> list[dict[str, Any]]:
-    return [{"admin": admin, **_get(admin, "/connections")} for admin in admins]
+    return [{"admin": admin, **_get(admin, "/connections", "connections")} for admin in admins]
 
 
-def _get(admin: str, path: str) -> Any:
-    """None: a group that was there a moment ago, and is no more."""
+def _get(admin: str, path: str, holds: str) -> Any:
+    """A table that holds so named what is asked for. None: a group that was there a moment ago, and is no more."""
     base = admin.rstrip("/") if admin.startswith(("http://", "https://")) else f"http://{admin}"
     try:
         with OPENER.open(f"{base}{path}", timeout=ANSWER_SECONDS) as answer:
-            return json.load(answer)
+            said = json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
             if error.code == http.HTTPStatus.NOT_FOUND and path.startswith("/groups/"):
                 return None
-            raise NotThere(
-                f"{admin}{path} answers {error.code}: is this the admin port (`admin`) of a proxy?"
-            ) from error
+            raise NotThere(f"{admin}{path} answers {error.code}: {IS_IT_ONE}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
+        reason = printable(str(getattr(error, "reason", error)))
         raise NotThere(f"no proxy answers on {admin} ({reason}); name its admin port: --admin HOST:PORT") from error
+    if not isinstance(said, dict) or not isinstance(said.get(holds), list):
+        raise NotThere(f"{admin}{path} answers without `{holds}`: {IS_IT_ONE}")
+    return said
 
 
 def _members(groups: list[dict[str, Any]]) -> str:
     rows = [_row(member) for group in groups for member in group["members"]]
     return table(COLUMNS, rows) if rows else "no members: nobody consumes in a group here now"
-
-
-def table(columns: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
-    rows = [columns, *body]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(columns))]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def _row(member: Mapping[str, Any]) -> tuple[str, ...]:

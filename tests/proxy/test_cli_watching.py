@@ -99,6 +99,21 @@ async def test_what_several_proxies_say_of_one_group_is_put_together(
     assert [row.split()[1] for row in capsys.readouterr().out.splitlines()[1:]] == ["alice", "bob", "carol", "dave"]
 
 
+ODD = "\x1b[2J\x1b]0;owned\x07\nfake row\x7f\u202e"
+ODD_SHOWN = r"\x1b[2J\x1b]0;owned\x07\nfake row\x7f\u202e"
+
+
+@pytest.mark.parametrize("command", ["status --once", "report"])
+async def test_what_clients_call_themselves_does_nothing_to_a_terminal(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    admin = await admin_port(nursery, changed("alice", group=ODD, at_ns=1))
+    assert await run(*command.split(), "--admin", admin) == 0
+    said = capsys.readouterr().out
+    assert ODD_SHOWN in said
+    assert [line for line in said.splitlines() if not line.isprintable()] == []
+
+
 @pytest.mark.parametrize(
     ("proxies", "verdict"),
     [
@@ -150,6 +165,19 @@ async def test_a_web_proxy_is_not_asked_for_an_admin_port(
 ) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_ports(1)[0]}")
     assert await run("status", "--admin", admin, "--once") == 0
+
+
+@pytest.mark.parametrize("command", ["status --once", "status --connections --once", "report"])
+@pytest.mark.parametrize("answer", [{}, [], None, {"groups": None}])
+async def test_what_is_no_admin_port_though_it_answers_in_json_is_named_with_the_remedy(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str], command: str, answer: object
+) -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    pages: Pages = {path: lambda: json_page(answer) for path in ("/groups", "/connections")}
+    nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
+    assert await run(*command.split(), "--admin", "{}:{}".format(*listeners[0].socket.getsockname())) == 1
+    said = capsys.readouterr().err
+    assert "is this the admin port (`admin`) of a proxy? Name it: --admin HOST:PORT" in said
 
 
 async def test_what_is_no_admin_port_is_named_with_the_remedy(

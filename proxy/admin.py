@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -13,8 +14,13 @@ import trio
 
 from proxy.logs import Log
 
+# Until the first request is whole: whoever watches comes with one.
+FIRST_REQUEST_SECONDS = 2.0
+# For every other step of a conversation.
 REQUEST_SECONDS = 10.0
 MAX_CONNECTIONS = 64
+# While there is no place, one is made so often, which bounds what those who come only to be here cost.
+PLACE_SECONDS = 0.001
 # Feeds stay open; the rest of the room is for whoever asks whether the proxy lives.
 MAX_FEEDS = 32
 RECEIVE_BYTES = 16 * 1024
@@ -30,7 +36,7 @@ class Feed(NamedTuple):
     """An answer that goes on until its reader hangs up, or does not read for REQUEST_SECONDS."""
 
     content_type: str
-    chunks: Callable[[], AsyncIterator[bytes]]
+    chunks: Callable[[], AsyncGenerator[bytes, None]]
 
 
 # By path. A path that ends in /* takes all below it, and is called with what stands there, unquoted.
@@ -58,34 +64,90 @@ def json_page(value: object, status: int = 200) -> Page:
     return Page(status, "application/json", json.dumps(value).encode() + b"\n")
 
 
+class Room:
+    """For MAX_CONNECTIONS. When it is full, who has been waited for the longest makes place for the next: a probe that finds
+    no place would have the proxy killed."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        # Who is to say what it wants, the longest first.
+        self._awaited: dict[trio.CancelScope, None] = {}
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
+
+    @contextmanager
+    def awaiting(self, patience: trio.CancelScope) -> Iterator[None]:
+        self._awaited[patience] = None
+        try:
+            yield
+        finally:
+            self._awaited.pop(patience, None)
+
+    async def place(self) -> None:
+        while self._taken >= MAX_CONNECTIONS:
+            if self._awaited:
+                longest = next(iter(self._awaited))
+                del self._awaited[longest]
+                longest.cancel()
+            await trio.sleep(PLACE_SECONDS)
+
+
+class Door(trio.abc.Listener[trio.SocketStream]):
+    """Who finds no place waits before it, in the kernel's queue."""
+
+    def __init__(self, listener: trio.SocketListener, room: Room) -> None:
+        self._listener = listener
+        self._room = room
+
+    async def accept(self) -> trio.SocketStream:
+        await self._room.place()
+        return await self._listener.accept()
+
+    async def aclose(self) -> None:
+        await self._listener.aclose()
+
+
 async def serve_admin(listeners: list[trio.SocketListener], pages: Pages, log: Log) -> None:
     """For ever. Closes the listeners and every connection when cancelled; a bad request ends only its own."""
-    room = trio.CapacityLimiter(MAX_CONNECTIONS)
+    room = Room()
     feeds = trio.CapacityLimiter(MAX_FEEDS)
 
     async def handle(stream: trio.SocketStream) -> None:
-        async with room:
+        with room.taken():
             try:
-                with trio.move_on_after(REQUEST_SECONDS) as patience:
-                    await _converse(stream, pages, patience, feeds, log)
+                with trio.move_on_after(FIRST_REQUEST_SECONDS) as patience:
+                    await _converse(stream, pages, room, patience, feeds, log)
             except trio.BrokenResourceError:
                 # It has gone, maybe while it was told that it is wrong.
                 return
             except Exception as failure:
                 log.error("a request for a page failed", reason=repr(failure))
 
-    await trio.serve_listeners(handle, listeners)
+    await trio.serve_listeners(handle, [Door(listener, room) for listener in listeners])
 
 
 async def _converse(
-    stream: trio.SocketStream, pages: Pages, patience: trio.CancelScope, feeds: trio.CapacityLimiter, log: Log
+    stream: trio.SocketStream,
+    pages: Pages,
+    room: Room,
+    patience: trio.CancelScope,
+    feeds: trio.CapacityLimiter,
+    log: Log,
 ) -> None:
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=RECEIVE_BYTES)
     try:
         while True:
-            request = await _next_request(stream, connection)
+            with room.awaiting(patience):
+                request = await _next_request(stream, connection)
             if request is None:
                 return
+            patience.deadline = trio.current_time() + REQUEST_SECONDS
             page = _page(request, pages, log)
             if isinstance(page, Feed) and request.method == b"GET" and feeds.available_tokens:
                 async with feeds:
@@ -152,7 +214,9 @@ async def _answer(stream: trio.SocketStream, connection: h11.Connection, page: P
 async def _feed(stream: trio.SocketStream, connection: h11.Connection, feed: Feed, patience: trio.CancelScope) -> None:
     head = h11.Response(status_code=200, headers=[("Content-Type", feed.content_type), *SAFETY])
     await stream.send_all(connection.send(head) or b"")
-    async for chunk in feed.chunks():
-        patience.deadline = trio.current_time() + REQUEST_SECONDS
-        await stream.send_all(connection.send(h11.Data(data=chunk)) or b"")
-        patience.deadline = math.inf
+    # A reader goes when it likes, and what is read for it ends then, not when it is collected.
+    async with aclosing(feed.chunks()) as chunks:
+        async for chunk in chunks:
+            patience.deadline = trio.current_time() + REQUEST_SECONDS
+            await stream.send_all(connection.send(h11.Data(data=chunk)) or b"")
+            patience.deadline = math.inf

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -100,7 +100,7 @@ def _asset(name: str, content_type: str) -> Callable[[], Page]:
     return lambda: page
 
 
-async def events(picture: Picture) -> AsyncIterator[bytes]:
+async def events(picture: Picture) -> AsyncGenerator[bytes, None]:
     """Server-sent events for ever: first everything, then each change."""
     told, quiet = -1, 0
     while True:

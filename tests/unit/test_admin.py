@@ -7,18 +7,18 @@ import io
 import json
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 import trio
 import trio.lowlevel
 
-from proxy.admin import Feed, health_pages, serve_admin
+from proxy.admin import REQUEST_SECONDS, Feed, health_pages, serve_admin
 from proxy.logs import Log
 
 
-async def never() -> AsyncIterator[bytes]:
+async def never() -> AsyncGenerator[bytes, None]:
     await trio.sleep_forever()
     yield b""
 
@@ -27,6 +27,15 @@ class Admin:
     def __init__(self, port: int) -> None:
         self.port = port
         self.missing: list[str] = []
+        self.over = trio.Event()
+
+    async def busy(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield b"news\n"
+                await trio.lowlevel.checkpoint()
+        finally:
+            self.over.set()
 
     async def send(self, data: bytes) -> bytes:
         stream = await trio.open_tcp_stream("127.0.0.1", self.port)
@@ -51,6 +60,7 @@ async def admin(nursery: trio.Nursery) -> Admin:
     running = Admin(listeners[0].socket.getsockname()[1])
     pages = health_pages(lambda: running.missing, lambda: b"metric 1\n")
     broken: dict[str, Any] = {**pages, "/broken": lambda: 1 / 0, "/feed": lambda: Feed("text/plain", never)}
+    broken["/busy"] = lambda: Feed("text/plain", running.busy)
     nursery.start_soon(serve_admin, listeners, broken, Log(out=io.StringIO()))
     return running
 
@@ -74,7 +84,7 @@ async def test_metrics_are_text(admin: Admin) -> None:
 async def test_an_unknown_path_is_answered_with_those_there_are(admin: Admin) -> None:
     status, body = await admin.get("/")
     assert status == 404
-    assert json.loads(body)["pages"] == ["/broken", "/feed", "/livez", "/metrics", "/readyz"]
+    assert json.loads(body)["pages"] == ["/broken", "/busy", "/feed", "/livez", "/metrics", "/readyz"]
 
 
 async def test_head_has_the_length_but_no_body(admin: Admin) -> None:
@@ -112,6 +122,55 @@ async def test_http_1_0_is_answered(admin: Admin) -> None:
 
 async def test_a_client_that_never_finishes_is_cut_off(admin: Admin, autojump_clock: trio.testing.MockClock) -> None:
     assert await admin.send(b"GET /livez HT") == b""
+
+
+async def test_who_says_nothing_is_soon_cut_off(admin: Admin, autojump_clock: trio.testing.MockClock) -> None:
+    assert await admin.send(b"") == b""
+    assert trio.current_time() < REQUEST_SECONDS
+
+
+async def test_a_request_may_follow_another_later_than_the_first_may_come(
+    admin: Admin, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with await trio.open_tcp_stream("127.0.0.1", admin.port) as stream:
+        for _ in range(3):
+            await stream.send_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert (await stream.receive_some()).startswith(b"HTTP/1.1 200 ")
+            await trio.sleep(REQUEST_SECONDS - 1)
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /livez HT", b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"])
+async def test_who_takes_all_places_and_comes_again_at_once_keeps_no_probe_from_its_answer(
+    admin: Admin, nursery: trio.Nursery, said: bytes
+) -> None:
+    came = 0
+
+    async def come_again() -> None:
+        nonlocal came
+        while True:
+            with contextlib.suppress(OSError, trio.BrokenResourceError):
+                async with await trio.open_tcp_stream("127.0.0.1", admin.port) as stream:
+                    came += 1
+                    await stream.send_all(said)
+                    while await stream.receive_some():
+                        pass
+
+    for _ in range(200):
+        nursery.start_soon(come_again)
+    while came < 2 * 200:
+        await trio.lowlevel.checkpoint()
+    for _ in range(3):
+        with trio.fail_after(1):
+            assert (await admin.get("/livez"))[0] == 200
+
+
+async def test_a_feed_ends_with_its_reader(admin: Admin) -> None:
+    async with await trio.open_tcp_stream("127.0.0.1", admin.port) as stream:
+        await stream.send_all(b"GET /busy HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"news" in await stream.receive_some() + await stream.receive_some()
+        assert not admin.over.is_set()
+    with trio.fail_after(5):
+        await admin.over.wait()
 
 
 async def test_who_is_wrong_and_hangs_up_before_it_is_told_ends_nobody_else(admin: Admin) -> None:

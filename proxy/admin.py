@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import h11
 import trio
 
+from proxy.addresses import Address
 from proxy.logs import Log
 
 # Until the first request is whole: whoever watches comes with one.
@@ -111,6 +112,11 @@ class Door(trio.abc.Listener[trio.SocketStream]):
 
     async def aclose(self) -> None:
         await self._listener.aclose()
+
+
+async def open_admin(address: Address) -> list[trio.SocketListener]:
+    """`[::]` is every address, as it is for clients' listeners. Raises OSError."""
+    return await trio.open_tcp_listeners(address.port, host=None if address.host == "::" else address.host)
 
 
 async def serve_admin(listeners: list[trio.SocketListener], pages: Pages, log: Log) -> None:

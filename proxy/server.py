@@ -29,7 +29,7 @@ import trio
 from prometheus_client.registry import Collector
 
 from proxy.addresses import Address, Directory, parse_address
-from proxy.admin import Pages, health_pages, serve_admin
+from proxy.admin import Pages, health_pages, open_admin, serve_admin
 from proxy.calls import Calls
 from proxy.certificate_metrics import CertificateMetrics
 from proxy.connections import SWEEP_SECONDS, Connections
@@ -241,7 +241,7 @@ async def _run(
 async def _open_admin(listen: str) -> list[trio.SocketListener]:
     address = parse_address(listen)
     try:
-        return await trio.open_tcp_listeners(address.port, host=address.host)
+        return await open_admin(address)
     except OSError as failure:
         why = hindrance(failure, "admin", "admin")
         raise CannotStart(

@@ -14,8 +14,10 @@ import pytest
 import trio
 import trio.lowlevel
 
-from proxy.admin import REQUEST_SECONDS, Feed, health_pages, serve_admin
+from proxy.addresses import Address
+from proxy.admin import REQUEST_SECONDS, Feed, health_pages, open_admin, serve_admin
 from proxy.logs import Log
+from tests.kafka.ports import free_ports
 
 
 async def never() -> AsyncGenerator[bytes, None]:
@@ -63,6 +65,16 @@ async def admin(nursery: trio.Nursery) -> Admin:
     broken["/busy"] = lambda: Feed("text/plain", running.busy)
     nursery.start_soon(serve_admin, listeners, broken, Log(out=io.StringIO()))
     return running
+
+
+@pytest.mark.parametrize(("host", "reached"), [("::", ["::1", "127.0.0.1"]), ("0.0.0.0", ["127.0.0.1"])])
+async def test_a_wildcard_is_reached_by_every_address_that_it_stands_for(host: str, reached: list[str]) -> None:
+    port = free_ports(1)[0]
+    async with contextlib.AsyncExitStack() as bound:
+        for listener in await open_admin(Address(host, port)):
+            await bound.enter_async_context(listener)
+        for address in reached:
+            await (await trio.open_tcp_stream(address, port)).aclose()
 
 
 async def test_live_is_live(admin: Admin) -> None:

@@ -92,7 +92,6 @@ class Connections:
         # Clients within their TLS handshake, or while a name is resolved: not connections yet, but they cost as much.
         self.arriving = 0
         self.draining = False
-        self._patience = trio.CancelScope()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -161,10 +160,9 @@ class Connections:
             return Cause.REQUEST_TIMEOUT
         return None
 
-    async def drain(self) -> None:
-        """Take no new requests, let what was asked be answered, then close; after the drain time-out, close anyhow."""
-        self._patience.deadline = trio.current_time() + self.limits.drain_timeout_ms / 1000
-        with self._patience:
+    async def drain(self, patience: trio.CancelScope) -> None:
+        """Take no new requests, let what was asked be answered, then close; when patience ends, close anyhow."""
+        with patience:
             while self._open or self.partings:
                 for connection in list(self._open):
                     connection.drain()
@@ -173,10 +171,6 @@ class Connections:
         for connection in list(self._open):
             connection.close(Cause.DRAINED, "still busy at the end of the drain")
         self.partings.end()
-
-    def hurry(self) -> None:
-        """Drain no longer."""
-        self._patience.cancel()
 
 
 def _tell_desk(conversation: Conversation) -> None:

@@ -60,6 +60,9 @@ from proxy.tracing.metrics import TraceMetrics
 from proxy.tracing.traces import Traces
 from proxy.wire import Wire, api_name
 
+# The last traces have at least this long. A collector that is there takes them in far less.
+TRACES_SECONDS = 1.0
+
 
 class CannotStart(Exception):
     """Why the proxy can't run here as it is configured, and what may help."""
@@ -148,6 +151,16 @@ class Proxy:
                 if door.resting:
                     door.resume()
 
+    async def close_traces(self, patience: trio.CancelScope) -> None:
+        """In a thread, which is left behind when patience ends: a dead collector must not hold up the end."""
+        if self.traces is None or self.exporting is None:
+            return
+        self.traces.close(self.clock.now_ns)
+        with patience:
+            await trio.to_thread.run_sync(self.exporting.close, abandon_on_cancel=True)
+        if patience.cancelled_caught:
+            self.log.warning("the last traces were not exported in time")
+
     def pages(self) -> Pages:
         others: list[Collector] = [self.group_metrics, CertificateMetrics(self.sides)]
         if self.traces is not None and self.exporting is not None:
@@ -164,6 +177,18 @@ class Proxy:
         upstream = [] if self.scout.reachable else [f"no broker of {', '.join(self.settings.upstream)} answers"]
         draining = ["draining: the proxy is shutting down"] if self.connections.draining else []
         return [*upstream, *self._unopened.values(), *draining]
+
+
+class Patience:
+    """With the end. Clients are answered while the drain lasts; traces have what is left of it, and a little more."""
+
+    def __init__(self) -> None:
+        self.with_clients = trio.CancelScope()
+        self.with_traces = trio.CancelScope()
+
+    def ends_in(self, seconds: float) -> None:
+        self.with_clients.deadline = trio.current_time() + seconds
+        self.with_traces.deadline = self.with_clients.deadline + TRACES_SECONDS
 
 
 async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]) -> None:
@@ -223,18 +248,17 @@ async def _run(
     # What exists now lives as long as the process: the collector need not look at it again.
     gc.collect()
     gc.freeze()
-    told_to_stop = trio.Event()
-    tasks.start_soon(_heed_signals, proxy, told_to_stop, read_again)
+    told_to_stop, patience = trio.Event(), Patience()
+    tasks.start_soon(_heed_signals, proxy, told_to_stop, patience, read_again)
     await told_to_stop.wait()
+    patience.ends_in(proxy.settings.limits.drain_timeout_ms / 1000)
     proxy.connections.draining = True
     for door in proxy.doors:
         door.close()
     proxy.host.stop(proxy.settings.translation.leave_on_exit)
-    await proxy.connections.drain()
+    await proxy.connections.drain(patience.with_clients)
     proxy.host.journal.close()
-    if proxy.traces is not None and proxy.exporting is not None:
-        proxy.traces.close(proxy.clock.now_ns)
-        await trio.to_thread.run_sync(proxy.exporting.close)
+    await proxy.close_traces(patience.with_traces)
     tasks.cancel_scope.cancel()
 
 
@@ -249,7 +273,9 @@ async def _open_admin(listen: str) -> list[trio.SocketListener]:
         ) from failure
 
 
-async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event, read_again: Callable[[], Settings]) -> None:
+async def _heed_signals(
+    proxy: Proxy, told_to_stop: trio.Event, patience: Patience, read_again: Callable[[], Settings]
+) -> None:
     """To the end: within the drain too, a signal that nobody heeds ends the process before journal and traces are closed."""
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         # What came before there was anybody to heed it (`__main__.py`) comes now.
@@ -263,7 +289,7 @@ async def _heed_signals(proxy: Proxy, told_to_stop: trio.Event, read_again: Call
                 told_to_stop.set()
             elif number != signal.SIGHUP:
                 proxy.log.warning("stopping at once", signal=name, connections=len(proxy.connections))
-                proxy.connections.hurry()
+                patience.ends_in(0)
 
 
 def _reload(proxy: Proxy, read_again: Callable[[], Settings]) -> None:

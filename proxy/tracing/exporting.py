@@ -175,7 +175,8 @@ def _number(attributes: Mapping[str, object]) -> int:
 
 
 class Exporting:
-    """What the settings ask for. `close` waits for what is queued, CLOSE_MS and one batch at most: call it in a thread."""
+    """What the settings ask for. `close` waits for what is queued, CLOSE_MS and one batch at most: call it in a thread, and
+    leave that behind if it takes too long."""
 
     def __init__(self, settings: Traces, instance_id: str, version: str, log: Log) -> None:
         # What the SDK has to say about a dead collector, we say once; it would go past our log to standard error.

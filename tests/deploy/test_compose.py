@@ -12,6 +12,7 @@ import yaml
 
 from proxy.cli import _parser
 from proxy.configuration import load
+from proxy.server import TRACES_SECONDS
 from proxy.settings import Settings
 from tests.deploy.manifests import DEPLOY, ROOT, compose, port_of
 
@@ -73,6 +74,11 @@ def test_nothing_is_reached_from_other_machines() -> None:
     ports = [port for service in compose()["services"].values() for port in service.get("ports", [])]
     assert ports
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
+
+
+def test_the_proxy_is_given_the_time_to_drain() -> None:
+    given = int(compose()["services"]["proxy"]["stop_grace_period"].removesuffix("s"))
+    assert given > proxy_settings().limits.drain_timeout_ms / 1000 + TRACES_SECONDS
 
 
 def test_the_proxy_writes_only_where_a_volume_is() -> None:

@@ -10,6 +10,7 @@ import trustme
 from proxy.admin import health_pages
 from proxy.cli import _parser
 from proxy.configuration import ENVIRONMENT_PREFIX
+from proxy.server import TRACES_SECONDS
 from proxy.settings import Limits, Settings
 from tests.deploy.manifests import Manifest, pod_of, port_of, rendered, settings_of
 
@@ -163,7 +164,9 @@ def test_the_policy_lets_in_to_each_listener_and_out_to_the_brokers(folder: str,
 def test_a_pod_is_given_the_time_to_drain(folder: str) -> None:
     manifests = rendered(folder)
     before = int(the_proxy(manifests)["lifecycle"]["preStop"]["exec"]["command"][1])
-    assert pod_of(manifests)["terminationGracePeriodSeconds"] > before + Limits().drain_timeout_ms / 1000
+    assert (
+        pod_of(manifests)["terminationGracePeriodSeconds"] > before + Limits().drain_timeout_ms / 1000 + TRACES_SECONDS
+    )
 
 
 def test_the_application_finds_its_sidecar_on_loopback_and_there_before_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from proxy.cli import _parser
+from proxy.server import TRACES_SECONDS
 from proxy.settings import Limits
 from tests.deploy.manifests import DEPLOY
 
@@ -52,7 +53,7 @@ def test_it_runs_the_command() -> None:
 
 
 def test_it_is_given_the_time_to_drain() -> None:
-    assert int(said("TimeoutStopSec")) > Limits().drain_timeout_ms / 1000
+    assert int(said("TimeoutStopSec")) > Limits().drain_timeout_ms / 1000 + TRACES_SECONDS
 
 
 def test_each_connection_of_a_client_and_its_broker_have_descriptors() -> None:

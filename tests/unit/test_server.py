@@ -1,0 +1,54 @@
+"""How the proxy ends."""
+
+from __future__ import annotations
+
+import io
+import socket
+from collections.abc import Iterator
+
+import pytest
+import trio
+
+from proxy.epoll_set import EpollSet
+from proxy.logs import Log
+from proxy.server import TRACES_SECONDS, Patience, Proxy
+from proxy.settings import Settings, Traces
+from tests.unit.test_picture import changed
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A collector that takes connections and never says anything: the kernel's queue."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+async def test_a_collector_that_says_nothing_holds_the_end_up_no_longer_than_patience_lasts(
+    silent: str, protocol: str, nursery: trio.Nursery
+) -> None:
+    out = io.StringIO()
+    traces = Traces(otlp_endpoint=silent, otlp_protocol=protocol)  # type: ignore[arg-type]
+    patience = Patience()
+    patience.ends_in(60)
+    with EpollSet() as epoll_set:
+        proxy = Proxy(Settings(upstream=("kafka:9092",), traces=traces), Log(out=out), epoll_set, nursery)
+        assert proxy.traces is not None
+        proxy.traces.observe(changed("alice", owned=(), assigned=(0,), at_ns=1))
+        with trio.fail_after(TRACES_SECONDS + 2):
+            async with trio.open_nursery() as closing:
+                closing.start_soon(proxy.close_traces, patience.with_traces)
+                await trio.testing.wait_all_tasks_blocked()
+                # The second signal.
+                patience.ends_in(0)
+    assert "warning the last traces were not exported in time" in out.getvalue()
+
+
+def test_traces_have_what_clients_leave_of_the_drain_and_a_little_more() -> None:
+    async def ends() -> tuple[float, float]:
+        patience = Patience()
+        patience.ends_in(10)
+        return patience.with_clients.deadline, patience.with_traces.deadline
+
+    clients, traces = trio.run(ends, clock=trio.testing.MockClock())
+    assert (clients, traces) == (10, 10 + TRACES_SECONDS)

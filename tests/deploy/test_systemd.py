@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli import _parser
+from proxy.cli import BAD_SETTINGS, _parser
 from proxy.server import TRACES_SECONDS
 from proxy.settings import Limits
 from tests.deploy.manifests import DEPLOY
@@ -50,6 +50,13 @@ def test_it_runs_the_command() -> None:
     program, *arguments = said("ExecStart").split()
     assert Path(program).name == "kip848-proxy"
     assert _parser().parse_args(arguments).command == "serve"
+
+
+def test_it_is_started_again_for_ever_but_where_its_settings_are_wrong() -> None:
+    before_service = UNIT.read_text().partition("[Service]")[0]
+    assert "\nStartLimitIntervalSec=0\n" in before_service
+    assert said("Restart") == "on-failure"
+    assert said("RestartPreventExitStatus") == str(BAD_SETTINGS)
 
 
 def test_it_is_given_the_time_to_drain() -> None:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
+from urllib.parse import urlsplit
 
 import msgspec
 
-from proxy.settings import Port, Settings, Translation
+from proxy.settings import Port, Settings, Traces, Translation
 from proxy.tls import BadCertificate, client_context, upstream_context
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
@@ -24,8 +26,9 @@ ENVIRONMENT = "environment"
 # What Kubernetes tells every pod of a Service that is named kip848-proxy.
 SERVICE_LINK = re.compile(r"service_(host|port\w*)|port_\d+_\w+")
 LOCALHOST = ("127.0.0.1", "::1")
-# What a resolver can be asked for.
 HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
+NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
+PORT = re.compile(r"[0-9]{1,5}")
 
 UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
 
@@ -53,8 +56,9 @@ def load(
     ]
     for values, origin in sources:
         for path, value in values.items():
-            _put(said, path, value)
             origins[path] = origin
+            _must_be_text(path, value, origins)
+            _put(said, path, value)
     _refuse_unknown(said, Settings, "", origins)
     try:
         settings = msgspec.convert(said, Settings, strict=False)
@@ -64,9 +68,28 @@ def load(
     return Loaded(settings, origins)
 
 
+def _must_be_text(path: str, value: Any, origins: Mapping[str, str]) -> None:
+    """An environment holds bytes, and TOML can escape NUL: no file, host or group is called so."""
+    for text in _texts(value):
+        # What is no UTF-8 comes as surrogates.
+        if re.search("[\0\ud800-\udfff]", text):
+            raise BadSettings(f"{path} = {text!r} ({_origin(path, origins)}): not text; write it in UTF-8, without NUL")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts([*value, *value.values()])
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
 def _from_file(file: Path) -> dict[str, Any]:
     try:
-        return dict(_flat(tomllib.loads(file.read_text())))
+        # Editors of Windows begin it with a byte order mark.
+        return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8-sig"))))
     except OSError as failure:
         raise BadSettings(f"{file}: {failure.strerror}; --config must name a readable TOML file") from failure
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -233,7 +256,9 @@ def check(settings: Settings, *, listens: bool = True) -> None:
     else:
         _check_sni(settings)
     _check_sessions(settings.translation)
-    _check_files(settings)
+    _check_written(settings.translation.journal, settings.traces)
+    _check_endpoint(settings.traces.otlp_endpoint)
+    _check_tls(settings)
 
 
 def _check_address(path: str, text: str) -> tuple[str, int]:
@@ -242,8 +267,8 @@ def _check_address(path: str, text: str) -> tuple[str, int]:
         raise BadSettings(f"{path} = {text!r}: the host is missing; for example 127.0.0.1:{port}")
     if _is_ipv6(host):
         raise BadSettings(f"{path} = {text!r}: write an IPv6 address in brackets: [{host}]:{port}")
-    is_host = HOST_NAME.fullmatch(host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
-    if not is_host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+    is_host = _is_name(host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
+    if not is_host or not PORT.fullmatch(port) or not 0 < int(port) < 65536:
         several = "; no scheme, and a comma between several" if host and not is_host else ""
         raise BadSettings(f"{path} = {text!r}: not HOST:PORT; for example localhost:9092 or [::1]:9092{several}")
     return host.strip("[]"), int(port)
@@ -258,6 +283,15 @@ def _check_not_itself(seed: str, listen: str) -> None:
         raise BadSettings(
             f"upstream = {seed!r}: that is `listen`, the proxy itself; name the brokers, or set `listen` to another port"
         )
+
+
+def _is_name(host: str) -> bool:
+    """What a resolver can be asked for. Beyond ASCII each part has another form there, and may be too long in it."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return HOST_NAME.fullmatch(host) is not None
 
 
 def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -285,7 +319,7 @@ def _is_within(host: str, bound: str) -> bool:
 def _check_advertise(host: str) -> None:
     if _is_wildcard(host):
         raise BadSettings(f"advertise = {host!r}: clients can't be told to dial every address; name one host")
-    if not host or (":" in host and not _is_ipv6(host)):
+    if not _is_name(host) and not _is_ipv6(host):
         raise BadSettings(
             f"advertise = {host!r}: it must be a host only, an IPv6 address without brackets; ports follow `listen`"
         )
@@ -301,7 +335,7 @@ def _check_ports(settings: Settings, bootstrap: int) -> None:
     if settings.admin is not None:
         taken[int(settings.admin.rpartition(":")[2])] = "admin"
     for node in settings.ports:
-        if not (node.isascii() and node.isdigit()):
+        if not NODE_ID.fullmatch(node):
             raise BadSettings(f"ports.{node}: not a node id; write the number of the broker, as in ports.2 = 19094")
     ports = dict(settings.ports)
     ports |= {str(node): bootstrap + 1 + node for node in settings.nodes if str(node) not in ports}
@@ -318,7 +352,7 @@ def _check_sni(settings: Settings) -> None:
     if settings.client_tls is None:
         raise BadSettings("sni: server names come with TLS; set client_tls.certificate_file and private_key_file")
     pattern = settings.sni.broker_pattern
-    if pattern.count("{node}") != 1 or not HOST_NAME.fullmatch(pattern.replace("{node}", "0")):
+    if pattern.count("{node}") != 1 or not _is_name(pattern.replace("{node}", "0")):
         raise BadSettings(
             f"sni.broker_pattern = {pattern!r}: it must be a host name that holds {{node}} once, "
             "as in broker-{node}.kafka.example"
@@ -334,7 +368,29 @@ def _check_sessions(translation: Translation) -> None:
         )
 
 
-def _check_files(settings: Settings) -> None:
+def _check_written(journal: str | None, traces: Traces) -> None:
+    for path, file in (("translation.journal", journal), ("traces.file", traces.file)):
+        # Both are replaced by new ones in the course of time, which is the end of a device.
+        if file is not None and os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
+            raise BadSettings(f"{path} = {file!r}: not a file; name one, in a folder that the proxy may write")
+    if journal and traces.file and os.path.realpath(journal) == os.path.realpath(traces.file):
+        raise BadSettings(f"traces.file = {traces.file!r}: that is the journal; give each a file of its own")
+
+
+def _check_endpoint(endpoint: str | None) -> None:
+    if endpoint is None:
+        return
+    try:
+        url = urlsplit(endpoint)
+        is_one = url.scheme in ("http", "https") and url.hostname is not None and url.port != 0
+    except ValueError:
+        # An IPv6 address without its second bracket, a port beyond all ports.
+        is_one = False
+    if not is_one:
+        raise BadSettings(f"traces.otlp_endpoint = {endpoint!r}: not http://HOST:PORT or https://HOST:PORT")
+
+
+def _check_tls(settings: Settings) -> None:
     tls = settings.upstream_tls
     if tls is not None and (tls.certificate_file is None) != (tls.private_key_file is None):
         raise BadSettings("upstream_tls: certificate_file and private_key_file go together; set both or neither")

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-Milliseconds = Annotated[int, Meta(ge=1)]
+# As far as Kafka's own reach: 24 days.
+LONGEST_MS = 2**31 - 1
+Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 Bytes = Annotated[int, Meta(ge=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
@@ -76,7 +78,7 @@ class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
     Read again at SIGHUP: docs/runbook.md says what becomes of members that are there."""
 
     # `*` and `?` stand for anything and for one character, all else for itself: `orders-*`.
-    pattern: str
+    pattern: Annotated[str, Meta(min_length=1)]
     # `translate` them, let them `pass` to the broker's classic protocol, or `refuse` them (as if the ACL forbade it).
     # `dry-run` lets them pass too, and says what would be done with each member.
     mode: Literal["translate", "pass", "refuse", "dry-run"] = "translate"
@@ -90,17 +92,17 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     # A JoinGroup waits at most this long for the whole assignment; of a client that holds nothing, 12 s for anything.
     park_ms: Annotated[int, Meta(ge=0, le=20_000)] = 3_000
     # New partitions wait this long for company before a client is asked to rejoin for them.
-    company_ms: Annotated[int, Meta(ge=0)] = 300
+    company_ms: Annotated[int, Meta(ge=0, le=LONGEST_MS)] = 300
     # A heartbeat's answer is held for this part of the client's rhythm, so that news travels at once. 0: never held.
     hold_heartbeats: Annotated[float, Meta(ge=0, le=0.95)] = 0.9
     # The heartbeat interval told to native members that pass through, while their group moves. 0: as the broker says.
-    native_moving_ms: Annotated[int, Meta(ge=0)] = 300
+    native_moving_ms: Annotated[int, Meta(ge=0, le=LONGEST_MS)] = 300
     # The same while the group is quiet.
-    native_quiet_ms: Annotated[int, Meta(ge=0)] = 2_000
+    native_quiet_ms: Annotated[int, Meta(ge=0, le=LONGEST_MS)] = 2_000
     # The shortest `session.timeout.ms` of a client that is taken: what the brokers have as `group.min.session.timeout.ms`.
-    min_session_ms: Annotated[int, Meta(ge=1)] = 6_000
+    min_session_ms: Milliseconds = 6_000
     # The longest: their `group.max.session.timeout.ms`.
-    max_session_ms: Annotated[int, Meta(ge=1)] = 1_800_000
+    max_session_ms: Milliseconds = 1_800_000
     # Where it is written what clients were told, so that a restart goes unnoticed; none: kept in memory only.
     journal: str | None = None
     # Members leave the group when the proxy is stopped, rather than wait for its restart.
@@ -126,7 +128,7 @@ class Traces(Struct, frozen=True, forbid_unknown_fields=True):
     # The part of the members that are traced. A member is traced always or never, whichever proxy serves it.
     sampling_ratio: Annotated[float, Meta(ge=0, le=1)] = 1.0
     # Spans that wait to be exported, for each exporter; further ones are dropped.
-    queue_spans: Annotated[int, Meta(ge=1)] = 8_192
+    queue_spans: Annotated[int, Meta(ge=1, le=1_000_000)] = 8_192
     # Spans are exported at least this often.
     export_interval_ms: Milliseconds = 1_000
 

@@ -220,8 +220,6 @@ def _exporters(settings: Traces) -> list[tuple[str, str, SpanExporter]]:
 def to_collector(settings: Traces, endpoint: str) -> SpanExporter:
     """Imported where it is asked for: gRPC alone costs 20 MB of memory."""
     url = urlsplit(endpoint)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise CannotExport(f"traces.otlp_endpoint: {endpoint!r} is no http://HOST:PORT or https://HOST:PORT")
     timeout_seconds = settings.otlp_timeout_ms / 1000
     try:
         if settings.otlp_protocol == "http":
@@ -234,3 +232,6 @@ def to_collector(settings: Traces, endpoint: str) -> SpanExporter:
         return over_grpc.OTLPSpanExporter(endpoint, insecure=url.scheme == "http", timeout=timeout_seconds)
     except ImportError as error:
         raise CannotExport("traces.otlp_endpoint: needs the extra `otlp`: install kip848-proxy[otlp]") from error
+    except Exception as error:
+        # They read variables of their own.
+        raise CannotExport(f"traces.otlp_endpoint: {error}; correct OTEL_EXPORTER_OTLP_… in the environment") from error

@@ -71,6 +71,33 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"listen": "127.0.0.1:65000", "nodes": "900"}, "node 900 would listen on port 65901"),
         ({"ports": {"1": 9092}}, "ports.1 = 9092: already the port of listen"),
         ({"ports": {"one": 19000}}, "ports.one: not a node id"),
+        ({"ports": {"1": 19000, "01": 19001}}, "ports.01: not a node id"),
+        ({"listen": "127.0.0.1:" + "9" * 5_000}, "not HOST:PORT"),
+        *(({"advertise": odd}, f"advertise = {odd!r}: it must be a host only") for odd in ("a b", "http//x", "a,b")),
+        *(({name: f"{'ü' * 63}:19000"}, f"{name} = 'üü") for name in ("upstream", "listen", "admin")),
+        (
+            {"limits.drain_timeout_ms": 10**22},
+            "limits.drain_timeout_ms = 10000000000000000000000 (flag): expected `int`",
+        ),
+        (
+            {"traces.export_interval_ms": 10**14},
+            "traces.export_interval_ms = 100000000000000 (flag): expected `int` <=",
+        ),
+        ({"traces.queue_spans": 10**22}, "traces.queue_spans = 10000000000000000000000 (flag): expected `int`"),
+        *(
+            (
+                {"traces.otlp_endpoint": odd},
+                f"traces.otlp_endpoint = {odd!r}: not http://HOST:PORT or https://HOST:PORT",
+            )
+            for odd in ("http://[::1:4318", "collector:4318", "http://c:99999999", "http://", "")
+        ),
+        ({"translation.journal": "/tty", "traces.file": "//tty"}, "traces.file = '//tty': that is the journal"),
+        *(
+            ({name: "/dev/null"}, f"{name} = '/dev/null': not a file")
+            for name in ("translation.journal", "traces.file")
+        ),
+        ({"client_tls.certificate_file": "a\0b", "client_tls.private_key_file": "b"}, "= 'a\\x00b' (flag): not text"),
+        ({"ports": {"1\0": 19000}}, "ports = '1\\x00' (flag): not text; write it in UTF-8, without NUL"),
         ({"limits.idle_timeout_ms": 0}, "limits.idle_timeout_ms = 0 (flag): expected `int` >= 1"),
         (
             {"limits.idle_timeout": 5},
@@ -116,6 +143,8 @@ def test_what_is_wrong_is_refused_with_path_value_and_remedy(flags: dict[str, An
         ),
         ('[[groups]]\npattern = "x"\nassignor = ""\n', "groups[0].assignor = '' (FILE): expected `str` of length >= 1"),
         ('[[groups]]\nmode = "pass"\n', "groups[0].pattern: it must be given"),
+        ('[[groups]]\npattern = ""\n', "groups[0].pattern = '' (FILE): expected `str` of length >= 1"),
+        ('[[groups]]\npattern = "a\\u0000"\n', "groups = 'a\\x00' (FILE): not text; write it in UTF-8, without NUL"),
         (
             '[limits]\nlisten = "x:1"\n',
             "limits.listen (FILE): no such setting; listen is a top-level setting: write it above",
@@ -157,6 +186,11 @@ KUBERNETES = (
         ("PORT_9092_TCP_ADDR", "10.0.0.1", KUBERNETES),
         ("SERVICE_HOST", "10.0.0.1", KUBERNETES),
         ("PORT", "9092", "did you mean KIP848_PROXY_PORTS?"),
+        (
+            "ADVERTISE",
+            "\udcff",
+            "advertise = '\\udcff' (environment, KIP848_PROXY_ADVERTISE): not text; write it in UTF-8",
+        ),
     ],
 )
 def test_a_wrong_variable_is_named(variable: str, value: str, said: str) -> None:
@@ -215,6 +249,10 @@ def test_a_file_that_can_not_be_read_or_is_no_toml_is_named(tmp_path: Path) -> N
         given(file=written(tmp_path, "listen ="))
     with pytest.raises(BadSettings, match="limits is 5, not a table"):
         given({"limits.idle_timeout_ms": 3}, file=written(tmp_path, "limits = 5"))
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    assert given(file=written(tmp_path, '\ufeffadvertise = "gateway"\n')).settings.advertise == "gateway"
 
 
 def test_what_is_effective_can_be_given_back(tmp_path: Path) -> None:

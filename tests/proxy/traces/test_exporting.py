@@ -242,9 +242,13 @@ def test_a_full_disk_is_said_with_the_file_and_the_proxy_still_stops(tmp_path: P
     assert exporting.exports[0].failed == exporting.exports[0].accepted > 0
 
 
-def test_an_address_that_is_none_is_refused_at_the_start_with_its_setting() -> None:
-    with pytest.raises(CannotExport, match=r"traces\.otlp_endpoint: 'collector:4317' is no http://HOST:PORT"):
-        Exporting(Settings(otlp_endpoint="collector:4317"), "proxy-1", "1.2.3", QUIET)
+def test_a_variable_that_the_exporter_does_not_take_is_refused_at_the_start_with_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "odd")
+    settings = Settings(otlp_endpoint="http://collector:4317", otlp_protocol="grpc")
+    with pytest.raises(CannotExport, match='Invalid value "odd" for compression envvar OTEL_EXPORTER_OTLP_COMPRESSION'):
+        Exporting(settings, "proxy-1", "1.2.3", QUIET)
 
 
 class Stuck(SpanExporter):

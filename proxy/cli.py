@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.completions import SHELLS, completions
-from proxy.configuration import BadSettings, effective, load
+from proxy.configuration import ENVIRONMENT, BadSettings, effective, load
 from proxy.settings import Settings
 from proxy.status import status
 
@@ -49,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _command(sys.argv[1:] if arguments is None else list(arguments))
         print(end="", flush=True)
+    except BadSettings as error:
+        print(f"{DISTRIBUTION}: {error}", file=sys.stderr)
+        return BAD_SETTINGS
     except BrokenPipeError:
         # Who read has had enough (`… | head`). Python would flush once more at its end, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -172,11 +176,7 @@ def _add_watching(
 
 
 def _serve(options: argparse.Namespace) -> int:
-    try:
-        loaded = load(_flags(options), os.environ, options.config)
-    except BadSettings as error:
-        print(f"{DISTRIBUTION}: {error}", file=sys.stderr)
-        return BAD_SETTINGS
+    loaded = load(_flags(options), os.environ, options.config)
     if options.print_config:
         print(effective(loaded), end="")
         return 0
@@ -188,19 +188,35 @@ def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
     import trio
 
     from proxy.logs import Log
-    from proxy.server import CannotStart, serve
 
+    with _opentelemetry_reads_its_variables():
+        from proxy.server import CannotStart, serve
+
+    log = Log(settings.log.level, settings.log.format)
     try:
-        trio.run(serve, settings, Log(settings.log.level, settings.log.format), read_again)
+        trio.run(serve, settings, log, read_again)
     except CannotStart as failure:
-        print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
+        if settings.log.format == "json":
+            log.error("cannot start", reason=failure)
+        else:
+            print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
         return CANNOT_START
     return 0
 
 
+@contextmanager
+def _opentelemetry_reads_its_variables() -> Iterator[None]:
+    """Of its limits, when it is imported. It names the variable."""
+    try:
+        yield
+    except ValueError as error:
+        raise BadSettings(f"{error} ({ENVIRONMENT}); correct it there, or take it out") from error
+
+
 def _check(options: argparse.Namespace) -> int:
     # As above.
-    from proxy.checking import check
+    with _opentelemetry_reads_its_variables():
+        from proxy.checking import check
 
     return check(_flags(options), options.config, as_json=options.json)
 

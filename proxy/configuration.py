@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from proxy.settings import Port, Settings, Traces, Translation
+from proxy.settings import ClientTls, Port, Settings, Traces, Translation, UpstreamTls
 from proxy.tls import BadCertificate, client_context, upstream_context
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
@@ -44,9 +44,15 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load(
-    flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None, *, listens: bool = True
+    flags: Mapping[str, Any],
+    environment: Mapping[str, str],
+    file: Path | None,
+    *,
+    listens: bool = True,
+    dials: bool = True,
 ) -> Loaded:
-    """Flags by path (`limits.idle_timeout_ms`). Raises BadSettings. Who only asks the brokers does not listen."""
+    """Flags by path (`limits.idle_timeout_ms`). Raises BadSettings. Who only asks the brokers does not listen, who only asks
+    a proxy does not dial them either: what is needed for neither may be out of its reach."""
     said: dict[str, Any] = {}
     origins: dict[str, str] = {}
     sources = [
@@ -64,7 +70,7 @@ def load(
         settings = msgspec.convert(said, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise BadSettings(_explained(str(error), said, origins)) from error
-    check(settings, listens=listens)
+    check(settings, listens=listens, dials=dials)
     return Loaded(settings, origins)
 
 
@@ -235,7 +241,7 @@ def _either(words: tuple[str, ...]) -> str:
 # ------------------------------------------------------------------------------------- what single types can't say
 
 
-def check(settings: Settings, *, listens: bool = True) -> None:
+def check(settings: Settings, *, listens: bool = True, dials: bool = True) -> None:
     """Rules between settings, and against this machine's files."""
     if not settings.upstream:
         raise BadSettings(UPSTREAM_MISSING)
@@ -258,7 +264,7 @@ def check(settings: Settings, *, listens: bool = True) -> None:
     _check_sessions(settings.translation)
     _check_written(settings.translation.journal, settings.traces)
     _check_endpoint(settings.traces.otlp_endpoint)
-    _check_tls(settings)
+    _check_tls(settings.client_tls if listens else None, settings.upstream_tls if dials else None)
 
 
 def _check_address(path: str, text: str) -> tuple[str, int]:
@@ -390,15 +396,14 @@ def _check_endpoint(endpoint: str | None) -> None:
         raise BadSettings(f"traces.otlp_endpoint = {endpoint!r}: not http://HOST:PORT or https://HOST:PORT")
 
 
-def _check_tls(settings: Settings) -> None:
-    tls = settings.upstream_tls
-    if tls is not None and (tls.certificate_file is None) != (tls.private_key_file is None):
+def _check_tls(clients: ClientTls | None, brokers: UpstreamTls | None) -> None:
+    if brokers is not None and (brokers.certificate_file is None) != (brokers.private_key_file is None):
         raise BadSettings("upstream_tls: certificate_file and private_key_file go together; set both or neither")
     try:
-        if settings.client_tls is not None:
-            client_context(settings.client_tls)
-        if tls is not None:
-            upstream_context(tls)
+        if clients is not None:
+            client_context(clients)
+        if brokers is not None:
+            upstream_context(brokers)
     except BadCertificate as failure:
         raise BadSettings(str(failure)) from failure
 

@@ -66,7 +66,7 @@ def admins_of(said: Sequence[str], config: Path | None) -> list[str]:
     named = [part.strip() for each in said for part in each.split(",") if part.strip()]
     if not named:
         # Where the cluster is matters to nobody here, and need not have been said.
-        settings = load({"upstream": "not-asked:9092"}, os.environ, config).settings
+        settings = load({"upstream": "not-asked:9092"}, os.environ, config, listens=False, dials=False).settings
         named = [settings.admin or NONE]
     return [each for each in named if each != NONE]
 

@@ -75,6 +75,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "our mistake",
         "traces cannot be exported",
         "traces are exported again",
+        "the last traces were not exported in time",
         "a Kafka Streams assignor",
         "the brokers do not offer ConsumerGroupHeartbeat",
         "it is a member of a classic group",

@@ -63,6 +63,27 @@ def test_a_host_that_nobody_knows_is_named_with_the_remedy(setting: str) -> None
     assert "Traceback" not in done.stderr
 
 
+def test_for_programs_the_reason_is_a_line_as_all_others() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run("--upstream", "127.0.0.1:1", "--listen", listen, "--admin", "none", "--log-format", "json")
+    (said,) = map(json.loads, done.stderr.splitlines())
+    assert (done.returncode, said["level"], said["event"]) == (1, "error", "cannot start")
+    assert said["reason"].startswith(f"cannot listen on {listen} for the bootstrap listener: the port is in use")
+
+
+@pytest.mark.parametrize("command", ["serve", "check"])
+def test_a_variable_of_opentelemetrys_that_is_wrong_is_named(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "odd")
+    with starting(command, "--upstream", "127.0.0.1:9") as started:
+        said = started.communicate()[1]
+    assert started.returncode == 2
+    assert said.count("\n") == 1
+    assert said.startswith(
+        "kip848-proxy: OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT must be a non-negative integer but got odd (env"
+    )
+
+
 def test_wrong_settings_end_with_code_two_and_the_remedy() -> None:
     done = run("--upstream", "kafka")
     assert done.returncode == 2

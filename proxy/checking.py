@@ -9,11 +9,11 @@ credentials, the bounds of clients' sessions. Every finding that is not `ok` say
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
-import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -22,16 +22,19 @@ import msgspec
 import trio
 
 from proxy.addresses import Address, Directory, parse_address
+from proxy.admin import open_admin
 from proxy.causes import Disconnect
 from proxy.configuration import BadSettings, load
 from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
 from proxy.expiry import not_after
 from proxy.groups import native
+from proxy.groups.journal import is_claimed
 from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
 from proxy.scout import CannotAsk, exchange
 from proxy.settings import Settings, Translation
+from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
 from proxy.tls import HandshakeFailed, UpstreamSide
 from proxy.tracing.exporting import CannotExport, to_collector
@@ -103,11 +106,12 @@ def _show(findings: list[Finding], as_json: bool) -> None:
 async def _found(settings: Settings) -> list[Finding]:
     directory = Directory(settings)
     visits = await _visits(settings, directory)
+    beside = await _runs_here(settings.admin)
     return [
         *_certificates(settings),
-        *_files(settings),
+        *_files(settings, beside),
         *_collector(settings),
-        *_listeners(settings, directory),
+        *await _listeners(settings, directory, beside),
         *_reached(directory, visits),
         *_native(visits),
         *_versions(visits),
@@ -136,12 +140,26 @@ def _certificates(settings: Settings) -> Iterator[Finding]:
             yield Finding("tls", "ok", f"{said} serves until {end:%Y-%m-%d %H:%M} UTC")
 
 
-def _files(settings: Settings) -> Iterator[Finding]:
+def _files(settings: Settings, beside: bool) -> Iterator[Finding]:
     """Looked at only: a proxy may be writing there."""
     if settings.translation.journal is not None:
-        yield _file("journal", "translation.journal", settings.translation.journal)
+        yield _journal(settings.translation.journal, beside)
     if settings.traces.file is not None:
         yield _file("traces", "traces.file", settings.traces.file)
+
+
+def _journal(file: str, beside: bool) -> Finding:
+    about = f"translation.journal: {file}"
+    try:
+        if not is_claimed(Path(file)):
+            return _file("journal", "translation.journal", file)
+    except OSError as failure:
+        return Finding(
+            "journal", "error", f"{about}: its lock cannot be had: {failure.strerror}", "run this as its user"
+        )
+    if beside:
+        return _in_use("journal", about)
+    return Finding("journal", "error", f"{about} is written by another proxy that is running", "give each its own")
 
 
 def _file(about: Literal["journal", "traces"], name: str, file: str) -> Finding:
@@ -179,37 +197,66 @@ def _collector(settings: Settings) -> Iterator[Finding]:
 # --- listeners -----------------------------------------------------------------------------------------------------
 
 
-def _listeners(settings: Settings, directory: Directory) -> Iterator[Finding]:
+async def _listeners(settings: Settings, directory: Directory, beside: bool) -> list[Finding]:
     """As the proxy binds them, all at once: for bootstrap, and for every broker that was named or has shown up."""
     bootstrap = parse_address(settings.listen)
     nodes = {*settings.nodes, *map(int, settings.ports), *directory.nodes}
-    with EpollSet() as epoll_set, contextlib.ExitStack() as bound:
-        if settings.admin is not None:
-            yield _bind_admin(bound, parse_address(settings.admin))
-        yield _bind(bound, epoll_set, bootstrap, None)
-        for node in sorted(nodes if settings.sni is None else ()):
-            yield _bind(bound, epoll_set, Address(bootstrap.host, directory.port_of(node)), node)
+    with EpollSet() as epoll_set:
+        async with contextlib.AsyncExitStack() as bound:
+            found = [await _bind_admin(bound, parse_address(settings.admin), beside)] if settings.admin else []
+            found.append(_bind(bound, epoll_set, bootstrap, None, beside))
+            for node in sorted(nodes if settings.sni is None else ()):
+                found.append(_bind(bound, epoll_set, Address(bootstrap.host, directory.port_of(node)), node, beside))
+            return found
 
 
-def _bind(bound: contextlib.ExitStack, epoll_set: EpollSet, address: Address, node: int | None) -> Finding:
+def _bind(
+    bound: contextlib.AsyncExitStack, epoll_set: EpollSet, address: Address, node: int | None, beside: bool
+) -> Finding:
+    whose = "bootstrap" if node is None else f"node {node}"
     try:
         door = Door(epoll_set, address, node, lambda *_: None, Log(out=io.StringIO()))
     except CannotListen as failure:
+        if beside and _is_taken(failure.__cause__):
+            return _in_use("listeners", f"{address} ({whose})")
         said, _, remedy = str(failure).partition(": ")
         return Finding("listeners", "error", said, remedy)
     bound.callback(door.close)
-    whose = "bootstrap" if node is None else f"node {node}"
     return Finding("listeners", "ok", f"{address} can be bound ({whose})")
 
 
-def _bind_admin(bound: contextlib.ExitStack, address: Address) -> Finding:
+async def _bind_admin(bound: contextlib.AsyncExitStack, address: Address, beside: bool) -> Finding:
     try:
-        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
-        bound.enter_context(socket.create_server(tuple(address), family=family))
+        for listener in await open_admin(address):
+            bound.push_async_callback(listener.aclose)
     except OSError as failure:
+        if beside and _is_taken(failure):
+            return _in_use("listeners", f"{address} (admin)")
         remedy = f"{hindrance(failure, 'admin', 'admin')}, or go without: --admin none"
         return Finding("listeners", "error", f"cannot listen on {address} for the admin pages", remedy)
     return Finding("listeners", "ok", f"{address} can be bound (admin)")
+
+
+def _is_taken(failure: BaseException | None) -> bool:
+    return isinstance(failure, OSError) and failure.errno == errno.EADDRINUSE
+
+
+# --- the proxy that runs here --------------------------------------------------------------------------------------
+
+
+async def _runs_here(admin: str | None) -> bool:
+    """Whether a proxy answers on the admin port of these settings: they are its own then, or another's who will not start."""
+    try:
+        return admin is not None and bool(await trio.to_thread.run_sync(connections_of, [admin]))
+    except NotThere:
+        return False
+
+
+def _in_use(about: Literal["journal", "listeners"], what: str) -> Finding:
+    said = f"{what} is in use, and a proxy answers on the admin port: as it should be, if these are its settings"
+    return Finding(
+        about, "warning", said, "for one more proxy choose another: each needs ports and a journal of its own"
+    )
 
 
 # --- visits --------------------------------------------------------------------------------------------------------
@@ -239,13 +286,22 @@ Visits = dict[Address, Answers | NoAnswer]
 async def _visits(settings: Settings, directory: Directory) -> Visits:
     """To each seed, and to each broker that they name."""
     tls = UpstreamSide(settings.upstream_tls, Log(out=io.StringIO())) if settings.upstream_tls else None
+    visits = await _visit_all(directory.seeds, tls, directory)
+    others = [address for address in directory.nodes.values() if address not in visits]
+    return visits | await _visit_all(others, tls, directory)
+
+
+async def _visit_all(addresses: Iterable[Address], tls: UpstreamSide | None, directory: Directory) -> Visits:
+    """At once: some may not answer, and each is given its time."""
     visits: Visits = {}
-    for address in directory.seeds:
+
+    async def visit(address: Address) -> None:
         visits[address] = await _visit(address, tls, directory)
-    for address in list(directory.nodes.values()):
-        if address not in visits:
-            visits[address] = await _visit(address, tls, directory)
-    return visits
+
+    async with trio.open_nursery() as tasks:
+        for address in addresses:
+            tasks.start_soon(visit, address)
+    return {address: visits[address] for address in addresses}
 
 
 async def _visit(address: Address, tls: UpstreamSide | None, directory: Directory) -> Answers | NoAnswer:

@@ -22,6 +22,8 @@ from translation.events import JournalEntry
 Key = tuple[str, str]
 
 FEWEST_TO_COMPACT = 1_000
+# A file beside it.
+LOCK = ".lock"
 # How the line of each begins.
 HEAD = b'{"group":'
 
@@ -86,7 +88,7 @@ class Journal:
             raise CannotJournal(f"cannot write the journal {path} (`journal`): {failure.strerror}") from failure
 
     def _claim(self, path: Path) -> None:
-        self._lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._lock = os.open(path.with_name(path.name + LOCK), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -139,6 +141,18 @@ class Journal:
         if self._file >= 0:
             os.close(self._file)
         self._file, self._lines, self._is_behind = file, len(self.entries), False
+
+
+def is_claimed(path: Path) -> bool:
+    """By a proxy that is running. Raises OSError when this one may not ask."""
+    try:
+        with path.with_name(path.name + LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return False
 
 
 def _write_whole(file: int, data: bytes) -> None:

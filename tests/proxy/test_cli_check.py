@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -20,10 +22,15 @@ import trustme
 from demo.cluster import Cluster as EmbeddedCluster
 from demo.cluster import Code, Cut, Fail, open_cluster
 from kafka_protocol import messages as m
+from proxy.addresses import Directory
+from proxy.checking import ANSWER_SECONDS, _visits
 from proxy.cli import main
+from proxy.groups.journal import Journal
+from proxy.logs import Log
+from proxy.settings import Settings
 from tests.kafka import Cluster, Security
 from tests.kafka.ports import free_ports
-from tests.proxy.running import room
+from tests.proxy.running import Running, room
 
 UPDATE_FEATURES = 57
 SAFE_DOWNGRADE = 2
@@ -136,6 +143,35 @@ async def test_files_that_can_be_written_are_only_looked_at(
     assert {*os.listdir(tmp_path)} == {"journal", "proxy.toml"}
 
 
+async def test_a_journal_that_another_proxy_writes_is_found(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = ("[translation]", f'journal = "{tmp_path}/journal"')
+    journal = Journal(tmp_path / "journal", Log(out=io.StringIO()))
+    found = await with_settings(capsys, embedded, tmp_path, *lines)
+    assert (found.code, found.errors()) == (1, ["journal"])
+    assert found.about("journal", "error")[0]["said"].endswith("/journal is written by another proxy that is running")
+    journal.close()
+    assert (await with_settings(capsys, embedded, tmp_path, *lines)).code == 0
+
+
+async def test_beside_the_proxy_that_runs_by_these_settings_nothing_of_its_own_is_an_error(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path}/journal"\n')
+    with Running(embedded.bootstrap, "--config", str(config)) as proxy:
+        await trio.to_thread.run_sync(proxy.ready)
+        where = ("--listen", proxy.bootstrap, "--admin", f"127.0.0.1:{proxy.admin}", "--config", str(config))
+        found = await checked(capsys, embedded.bootstrap, *where)
+    assert (found.code, found.errors()) == (0, [])
+    assert len(found.about("journal", "warning")) == 1
+    said = [finding["said"] for finding in found.about("listeners", "warning")]
+    ports = [proxy.admin, proxy.base, *map(proxy.port_of, (1, 2, 3))]
+    assert [line.partition(" ")[0] for line in said] == [f"127.0.0.1:{port}" for port in ports]
+    assert "is in use, and a proxy answers on the admin port: as it should be, if these are its settings" in said[0]
+
+
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
 async def test_a_collector_needs_the_extra(
     embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path, protocol: str
@@ -192,6 +228,15 @@ async def test_a_listener_that_another_of_ours_has_taken_is_found(
     found = await checked(capsys, embedded.bootstrap, *clash)
     assert (found.code, found.errors()) == (1, ["listeners"])
     assert "the listener of node 2" in found.about("listeners", "error")[0]["said"]
+
+
+async def test_seeds_that_do_not_answer_are_waited_for_together(autojump_clock: trio.testing.MockClock) -> None:
+    with contextlib.ExitStack() as silent:
+        sockets = [silent.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        settings = Settings(upstream=tuple("{}:{}".format(*each.getsockname()) for each in sockets))
+        visits = await _visits(settings, Directory(settings))
+    assert [str(address) for address in visits] == list(settings.upstream)
+    assert trio.current_time() == ANSWER_SECONDS
 
 
 async def test_one_seed_that_answers_is_enough(embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,7 @@ def test_traces_reach_the_collector() -> None:
 
 def test_prometheus_asks_the_admin_port() -> None:
     (job,) = yaml.safe_load((DEPLOY / "compose/prometheus.yaml").read_text())["scrape_configs"]
+    assert f'up{{job="{job["job_name"]}"}} == 0' in (DEPLOY / "prometheus/alerts.yml").read_text()
     assert job["static_configs"][0]["targets"] == [f"proxy:{port_of(proxy_settings().admin or '')}"]
 
 

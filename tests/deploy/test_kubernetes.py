@@ -11,8 +11,8 @@ from proxy.admin import health_pages
 from proxy.cli import _parser
 from proxy.configuration import ENVIRONMENT_PREFIX
 from proxy.server import TRACES_SECONDS
-from proxy.settings import Limits, Settings
-from tests.deploy.manifests import Manifest, pod_of, port_of, rendered, settings_of
+from proxy.settings import Limits, Settings, Traces
+from tests.deploy.manifests import KUBERNETES, ROOT, Manifest, pod_of, port_of, rendered, settings_of
 
 FOLDERS = ["gateway", "gateway-sni", "example"]
 # The oldest with native sidecars that is not at its end, and the newest of which the validator has the schemas.
@@ -71,6 +71,12 @@ def test_what_is_written_has_a_volume(folder: str, tmp_path: Path) -> None:
     ]
     assert journal is not None
     assert writable == [Path(journal).parent]
+
+
+def test_traces_need_the_room_that_the_manifests_say() -> None:
+    mebibytes = Traces().file_max_bytes * Traces().file_count // 2**20
+    files = [KUBERNETES / "gateway/deployment.yaml", KUBERNETES / "sidecar/sidecar.yaml", ROOT / "docs/traces.md"]
+    assert [file for file in files if f"{mebibytes} MiB" not in file.read_text()] == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

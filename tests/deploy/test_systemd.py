@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from proxy.cli import BAD_SETTINGS, _parser
 from proxy.server import TRACES_SECONDS
 from proxy.settings import Limits
-from tests.deploy.manifests import DEPLOY
+from tests.deploy.manifests import DEPLOY, ROOT
 
 UNIT = DEPLOY / "kip848-proxy.service"
 needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze reads the unit")
@@ -57,6 +58,13 @@ def test_it_is_started_again_for_ever_but_where_its_settings_are_wrong() -> None
     assert "\nStartLimitIntervalSec=0\n" in before_service
     assert said("Restart") == "on-failure"
     assert said("RestartPreventExitStatus") == str(BAD_SETTINGS)
+
+
+def test_traces_as_in_their_example_go_where_it_may_write() -> None:
+    example = re.search(r"^```toml\n(.*?)```", (ROOT / "docs/traces.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert example is not None
+    file = Path(tomllib.loads(example[1])["traces"]["file"])
+    assert file.parent == Path("/var/log") / said("LogsDirectory")
 
 
 def test_it_is_given_the_time_to_drain() -> None:

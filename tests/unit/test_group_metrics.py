@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.trace import NoOpTracer
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -27,6 +28,8 @@ from proxy.observations import (
     RequestAnswered,
     RequestArrived,
 )
+from proxy.tracing.metrics import TraceMetrics
+from proxy.tracing.traces import Traces
 from tests.unit.observing import LEGACY, changed
 from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.states import Phase
@@ -246,6 +249,8 @@ def usable() -> set[str]:
     histograms = {name for name, kind in families().items() if kind == "histogram"}
     parts = {f"{name}_{part}" for name in histograms for part in ("bucket", "sum", "count")}
     others = {metric.name for metric in CertificateMetrics([]).collect()} | {f"{PREFIX}build_info"}
+    of_traces = TraceMetrics(Traces(NoOpTracer()), []).collect()
+    others |= {f"{metric.name}_total" if metric.type == "counter" else metric.name for metric in of_traces}
     return families().keys() - histograms | parts | others
 
 

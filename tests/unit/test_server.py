@@ -32,7 +32,8 @@ async def test_a_collector_that_says_nothing_holds_the_end_up_no_longer_than_pat
     patience = Patience()
     patience.ends_in(60)
     with EpollSet() as epoll_set:
-        proxy = Proxy(Settings(upstream=("kafka:9092",), traces=traces), Log(out=out), epoll_set, nursery)
+        settings = Settings(upstream=("kafka:9092",), traces=traces)
+        proxy = Proxy(settings, settings.limits, Log(out=out), epoll_set, nursery)
         assert proxy.traces is not None
         proxy.traces.observe(changed("alice", owned=(), assigned=(0,), at_ns=1))
         with trio.fail_after(TRACES_SECONDS + 2):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 import trio
 import trio.testing
@@ -23,7 +25,7 @@ class Ends:
     def __init__(self, desk: Desk) -> None:
         self.counts = Counts()
         self.connections = Connections(
-            Limits(), TakingWire(), self.counts, Log("error"), lambda _link: desk, Partings(EpollSet())
+            Limits(), TakingWire(), self.counts, Log(out=io.StringIO()), lambda _link: desk, Partings(EpollSet())
         )
         near, self.client = trio.testing.memory_stream_pair()
         self._theirs, self.broker = trio.testing.memory_stream_pair()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
@@ -14,6 +14,7 @@ PREFIX = "kip848_proxy_"
 METRICS = {
     "build": "info: the version that runs",
     "ready": "1 when /readyz says so",
+    "journal_behind": "1 while the journal lacks what could not be written",
     "connections_open": "connections of clients now",
     "connections_opened": "connections of clients since the start",
     "disconnects": "connections that ended, by cause",
@@ -33,18 +34,22 @@ PLAIN = (
     "stood_still_seconds",
 )
 
+# What is so now, or is not.
+Gauges = Mapping[str, Callable[[], bool]]
+
 
 class _Reader(Collector):
-    def __init__(self, counts: Counts, version: str, ready: Callable[[], bool], api_name: Callable[[int], str]) -> None:
+    def __init__(self, counts: Counts, version: str, gauges: Gauges, api_name: Callable[[int], str]) -> None:
         self._counts = counts
         self._version = version
-        self._ready = ready
+        self._gauges = gauges
         self._api_name = api_name
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily | InfoMetricFamily]:
         counts = self._counts
         yield InfoMetricFamily(PREFIX + "build", METRICS["build"], {"version": self._version})
-        yield _gauge("ready", int(self._ready()))
+        for name, value in self._gauges.items():
+            yield _gauge(name, int(value()))
         yield _gauge("connections_open", counts.connections_open)
         for name in PLAIN:
             yield CounterMetricFamily(PREFIX + name, METRICS[name], value=getattr(counts, name))
@@ -76,12 +81,12 @@ class Metrics:
         self,
         counts: Counts,
         version: str,
-        ready: Callable[[], bool],
+        gauges: Gauges,
         api_name: Callable[[int], str],
         *others: Collector,
     ) -> None:
         self._registry = CollectorRegistry()
-        for collector in (_Reader(counts, version, ready, api_name), *others):
+        for collector in (_Reader(counts, version, gauges, api_name), *others):
             self._registry.register(collector)
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)

@@ -5,7 +5,8 @@
     ├── tls               one task a connection that has TLS on a side, and its three pumps
     ├── clock             wakes members when a deadline of theirs comes
     ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
-    ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker; reopens resting doors
+    ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker
+    ├── another chance    for doors that rest or could not be bound, and for a journal that is behind
     ├── certificates      watches their files
     ├── admin             probes, metrics, the page and what it asks for
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
@@ -141,8 +142,8 @@ class Proxy:
                 self.log.error("a broker has no listener", node=node, reason=str(failure))
             self._unopened[node] = str(failure)
 
-    async def reopen_doors(self) -> None:
-        """What could not be bound or had to rest gets another chance, for ever."""
+    async def try_again(self) -> None:
+        """What could not be bound or written, or had to rest, gets another chance, for ever."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
             for node in list(self._unopened):
@@ -150,6 +151,7 @@ class Proxy:
             for door in self.doors:
                 if door.resting:
                     door.resume()
+            self.host.journal.catch_up()
 
     async def close_traces(self, patience: trio.CancelScope) -> None:
         """In a thread, which is left behind when patience ends: a dead collector must not hold up the end."""
@@ -165,7 +167,8 @@ class Proxy:
         others: list[Collector] = [self.group_metrics, CertificateMetrics(self.sides)]
         if self.traces is not None and self.exporting is not None:
             others.append(TraceMetrics(self.traces, self.exporting.exports))
-        metrics = Metrics(self.counts, version("kip848-proxy"), lambda: not self.missing(), api_name, *others)
+        gauges = {"ready": lambda: not self.missing(), "journal_behind": lambda: self.host.journal.is_behind}
+        metrics = Metrics(self.counts, version("kip848-proxy"), gauges, api_name, *others)
         return {
             **health_pages(self.missing, metrics.text),
             **picture_pages(self.picture, lambda: self.clock.now_ns),
@@ -244,7 +247,7 @@ async def _run(
     tasks.start_soon(proxy.clock.run)
     tasks.start_soon(proxy.scout.run)
     tasks.start_soon(proxy.connections.sweep, proxy.directory.nodes.get)
-    tasks.start_soon(proxy.reopen_doors)
+    tasks.start_soon(proxy.try_again)
     # What exists now lives as long as the process: the collector need not look at it again.
     gc.collect()
     gc.freeze()

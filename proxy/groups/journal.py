@@ -2,7 +2,11 @@
 
 One file, one JSON line an entry, appended and handed to the kernel at once: the end of the process loses nothing, only
 the end of the machine may, and then the members are adopted without it. A line that is cut off is the last, and is
-dropped. When more than half of the lines are of the past the file is written anew beside the old one and put in its place.
+dropped. When more than half of the lines are of the past the file is written anew beside the old one and put in its place,
+where there is room for two.
+
+On a full disk it is *behind*: what it lacks is appended once a second has passed and there is room, in place of what was
+written of a line (`catch_up`).
 
 It is one process' own, for as long as that lives: another would put its own file in this one's place, and what is appended
 here would be appended to nothing. A file beside it is locked, for the journal itself is replaced now and then.
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -49,11 +54,14 @@ class Journal:
 
     def __init__(self, path: Path | None, log: Log) -> None:
         self.entries: dict[Key, JournalEntry] = {}
+        # Something could not be written, or in part.
+        self.is_behind = False
         self._path = path
         self._log = log
-        self._lines = 0
-        # Something could not be written, or in part: all is written anew, once it can be.
-        self._is_behind = False
+        # What the file says, in so many whole lines and bytes.
+        self._written: dict[Key, JournalEntry] = {}
+        self._lines = self._bytes = 0
+        self._fewest_to_compact = FEWEST_TO_COMPACT
         self._file = self._lock = -1
         if path is not None:
             try:
@@ -66,17 +74,28 @@ class Journal:
         key = (entry.group_id, entry.member_id)
         if self.entries.get(key) != entry:
             self.entries[key] = entry
-            self._write(Record(*key, entry))
+            self._changed(key)
 
     def forget(self, key: Key) -> None:
         if self.entries.pop(key, None) is not None:
-            self._write(Record(*key))
+            self._changed(key)
+
+    def catch_up(self) -> None:
+        """To be called each second: what could not be written gets another chance."""
+        if self.is_behind and self._path is not None:
+            either = self._written | self.entries
+            self._write(self._path, [key for key in either if self._written.get(key) != self.entries.get(key)])
 
     def close(self) -> None:
+        self.catch_up()
         for each in (self._file, self._lock):
             if each >= 0:
                 os.close(each)
         self._file = self._lock = -1
+
+    def _changed(self, key: Key) -> None:
+        if self._path is not None and not self.is_behind:
+            self._write(self._path, [key])
 
     def _open(self, path: Path) -> None:
         try:
@@ -114,33 +133,64 @@ class Journal:
             elif read is not None:
                 self.entries.pop((read.group, read.member), None)
 
-    def _write(self, record: Record) -> None:
-        if self._path is None:
-            return
+    def _write(self, path: Path, keys: list[Key]) -> None:
+        data = self._lines_of(keys)
         try:
-            if self._is_behind or self._lines > max(2 * len(self.entries), FEWEST_TO_COMPACT):
-                self._compact(self._path)
-            else:
-                _write_whole(self._file, _encode(record) + b"\n")
-                self._lines += 1
+            if self.is_behind:
+                os.ftruncate(self._file, self._bytes)
+            _write_whole(self._file, data)
         except OSError as failure:
-            self._is_behind = True
-            self._log.error("the journal cannot be written", path=str(self._path), reason=str(failure))
+            if not self.is_behind:
+                self._log.error("the journal cannot be written", path=path, reason=failure.strerror)
+            self.is_behind = True
+            return
+        if self.is_behind:
+            self.is_behind = False
+            self._log.info("the journal is written again", path=path, entries=len(keys))
+        self._bytes += len(data)
+        self._lines += len(keys)
+        for key in keys:
+            _copy(key, self.entries, self._written)
+        self._tidy(path)
+
+    def _lines_of(self, keys: Iterable[Key]) -> bytes:
+        return b"".join(_encode(Record(*key, self.entries.get(key))) + b"\n" for key in keys)
+
+    def _tidy(self, path: Path) -> None:
+        if self._lines > max(2 * len(self.entries), self._fewest_to_compact):
+            try:
+                self._compact(path)
+            except OSError as failure:
+                # There is no room for two of them; for what is appended there still is.
+                self._log.warning("the journal cannot be written anew", path=path, reason=failure.strerror)
+                self._fewest_to_compact = 2 * self._lines
 
     def _compact(self, path: Path) -> None:
-        """A crash leaves the old file or the new one, whole."""
+        """A crash leaves the old file or the new one, whole. 5,000 members take 20 ms, after as many changes at least."""
         beside = path.with_name(path.name + ".new")
+        data = self._lines_of(self.entries)
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            _write_whole(file, b"".join(_encode(Record(*key, entry)) + b"\n" for key, entry in self.entries.items()))
+            _write_whole(file, data)
             os.fsync(file)
             os.replace(beside, path)
         except OSError:
             os.close(file)
+            # It may have taken the last room there was.
+            beside.unlink(missing_ok=True)
             raise
         if self._file >= 0:
             os.close(self._file)
-        self._file, self._lines, self._is_behind = file, len(self.entries), False
+        self._file, self._bytes, self._lines = file, len(data), len(self.entries)
+        self._written = dict(self.entries)
+        self._fewest_to_compact = FEWEST_TO_COMPACT
+
+
+def _copy(key: Key, source: dict[Key, JournalEntry], sink: dict[Key, JournalEntry]) -> None:
+    if key in source:
+        sink[key] = source[key]
+    else:
+        sink.pop(key, None)
 
 
 def is_claimed(path: Path) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,22 +96,78 @@ def test_the_same_again_is_not_written(tmp_path: Path) -> None:
     assert path.read_bytes().count(b"\n") == 1
 
 
-def test_what_a_full_disk_took_in_part_or_not_at_all_is_written_once_there_is_room(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    journal = Journal(path, quiet())
-    journal.remember(entry("m", 1))
+@contextlib.contextmanager
+def full_disk(path: Path) -> Iterator[None]:
+    """There is room for the beginning of a line, and for no second file of this size."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 50, hard))
     try:
-        journal.remember(entry("m", 2))
-        journal.remember(entry("n", 1))
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert path.read_bytes().count(b"\n") == 1
-    journal.remember(entry("o", 1))
+
+
+def test_what_a_full_disk_took_in_part_or_not_at_all_is_written_once_there_is_room(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    out = io.StringIO()
+    journal = Journal(path, Log(out=out))
+    journal.remember(entry("m", 1))
+    journal.remember(entry("l", 1))
+    with full_disk(path):
+        journal.remember(entry("m", 2))
+        journal.forget(("g", "l"))
+        # Came and went meanwhile.
+        journal.remember(entry("n", 1))
+        journal.forget(("g", "n"))
+        journal.remember(entry("o", 1))
+        journal.catch_up()
+        assert journal.is_behind
+    torn = path.read_bytes()
+    assert torn.count(b"\n") == 2
+    # Not at every change: each would try to write all that is missing.
+    journal.remember(entry("p", 1))
+    assert path.read_bytes() == torn
+    journal.catch_up()
+    assert not journal.is_behind
+    assert path.read_bytes().count(b"\n") == 6
+    expected = {("g", "m"): entry("m", 2), ("g", "o"): entry("o", 1), ("g", "p"): entry("p", 1)}
     journal.close()
-    found = Journal(path, quiet()).entries
-    assert found == {("g", "m"): entry("m", 2), ("g", "n"): entry("n", 1), ("g", "o"): entry("o", 1)}
+    assert Journal(path, quiet()).entries == expected
+    said = [line.partition(" ")[2] for line in out.getvalue().splitlines()]
+    assert said == [
+        f'error the journal cannot be written path={path} reason="File too large"',
+        f"info the journal is written again path={path} entries=4",
+    ]
+
+
+def test_what_is_missing_is_appended_before_the_end_if_there_is_room_by_then(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    journal.remember(entry("m", 1))
+    with full_disk(path):
+        journal.remember(entry("m", 2))
+    journal.close()
+    assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2)}
+
+
+def test_with_no_room_for_a_second_file_the_first_is_written_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    out = io.StringIO()
+    journal = Journal(path, Log(out=out))
+    in_the_way = tmp_path / "journal.new"
+    in_the_way.mkdir()
+    for generation in range(3_000):
+        journal.remember(entry("m", generation))
+    assert not journal.is_behind
+    assert path.read_bytes().count(b"\n") == 3_000
+    # Tried again when there are twice as many lines, not each time.
+    assert out.getvalue().count("the journal cannot be written anew") == 2
+    in_the_way.rmdir()
+    for generation in range(3_000, 6_000):
+        journal.remember(entry("m", generation))
+    assert path.read_bytes().count(b"\n") < 3_000
+    journal.close()
+    assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 5_999)}
 
 
 def test_a_place_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:

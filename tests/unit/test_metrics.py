@@ -12,14 +12,11 @@ from proxy.counts import Counts
 from proxy.metrics import METRICS, PREFIX, Metrics
 
 DOCUMENT = Path(__file__).parents[2] / "docs/metrics.md"
+GAUGES = {"ready": lambda: True, "journal_behind": lambda: False}
 
 
 def shown(counts: Counts) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    text = (
-        Metrics(counts, "1.2.3", lambda: True, lambda key: {0: "Produce", 1: "Fetch"}.get(key, "unknown"))
-        .text()
-        .decode()
-    )
+    text = Metrics(counts, "1.2.3", GAUGES, lambda key: {0: "Produce", 1: "Fetch"}.get(key, "unknown")).text().decode()
     found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

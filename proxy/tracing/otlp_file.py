@@ -3,11 +3,14 @@
 One ExportTraceServiceRequest a line, in protobuf's JSON mapping as OTLP has it: ids in hexadecimal digits, 64-bit
 numbers as strings, enums as numbers, names in camelCase, nothing for what is empty
 (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). A full file is renamed once, to a name with its time
-in it, so that whoever follows the folder meets every name once.
+in it, so that whoever follows the folder meets every name once. It is one process' own for as long as that lives, and so is
+locked: two would rename each other's.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -65,6 +68,11 @@ class OtlpFile(SpanExporter):
         """What a full disk or a kill -9 left of a line is one by itself: no reader loses the next one with it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         file = self._path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise OSError(errno.EBUSY, "another proxy that is running writes it: give each its own") from None
         self._torn = b"" if self._ends_whole() else b"\n"
         return file
 

@@ -173,6 +173,21 @@ def test_a_file_that_cannot_be_written_is_refused_at_the_start_with_its_setting(
         Exporting(Settings(file=str(tmp_path)), "proxy-1", "1.2.3", QUIET)
 
 
+def test_a_file_in_use_is_nobody_elses_after_it_was_rotated_too(tmp_path: Path) -> None:
+    path = tmp_path / "traces.json"
+    settings = Settings(file=str(path))
+    file = OtlpFile(str(path), max_bytes=1, count=2)
+    for _ in range(2):
+        with pytest.raises(
+            CannotExport, match=r"traces\.file: .* another proxy that is running writes it: give each its own"
+        ):
+            Exporting(settings, "proxy-2", "1.2.3", QUIET)
+        file.export([ReadableSpan("x", CONTEXT, start_time=1, end_time=2)])
+        file.export([ReadableSpan("x", CONTEXT, start_time=1, end_time=2)])
+    file.shutdown()
+    Exporting(settings, "proxy-2", "1.2.3", QUIET).close()
+
+
 # --- the wire ------------------------------------------------------------------------------------------------------
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from proxy.addresses import Address, end
 from proxy.epoll_set import READABLE, EpollSet
 from proxy.logs import Log
+from proxy.names import Target
 
 HIGHEST_PORT = 65_535
 BACKLOG = 1024
 ACCEPTS_PER_BATCH = 64
 # Out of descriptors or memory: accepting again at once would only spin.
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+# An address, or a whole family, that this machine has not.
+NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 
 # What is done with a newcomer: its socket, how it is called in logs, and whose door it came to (None: bootstrap).
 Welcome = Callable[[socket.socket, str, int | None], None]
@@ -33,31 +37,39 @@ class Door:
         self._epoll_set = epoll_set
         self._watched = READABLE
         self._closed = False
-        self._socket = _listen(address, node)
-        epoll_set.watch(self._socket, READABLE, self._knocked)
-        log.info("listening", address=address, node="bootstrap" if node is None else node)
+        # One for each address of a name.
+        self._sockets = _listen(address, node)
+        for listening in self._sockets:
+            epoll_set.watch(listening, READABLE, partial(self._knocked, listening))
+        at = ",".join(str(end(listening.getsockname())) for listening in self._sockets)
+        facts = {} if at == str(address) else {"at": at}
+        log.info("listening", address=address, node="bootstrap" if node is None else node, **facts)
 
     def close(self) -> None:
-        self._epoll_set.forget(self._socket)
+        for listening in self._sockets:
+            self._epoll_set.forget(listening)
         self._closed = True
 
     def rest(self) -> None:
         """Accept nobody for now; newcomers wait in the kernel's queue."""
-        self._epoll_set.change(self._socket, self._watched, 0)
-        self._watched = 0
+        self._watch(0)
 
     def resume(self) -> None:
-        self._epoll_set.change(self._socket, self._watched, READABLE)
-        self._watched = READABLE
+        self._watch(READABLE)
+
+    def _watch(self, events: int) -> None:
+        for listening in self._sockets:
+            self._epoll_set.change(listening, self._watched, events)
+        self._watched = events
 
     @property
     def resting(self) -> bool:
         return not self._watched and not self._closed
 
-    def _knocked(self, _events: int) -> None:
+    def _knocked(self, listening: socket.socket, _events: int) -> None:
         for _ in range(ACCEPTS_PER_BATCH):
             try:
-                sock, peer = self._socket.accept()
+                sock, peer = listening.accept()
             except BlockingIOError:
                 return
             except OSError as failure:
@@ -69,22 +81,43 @@ class Door:
             self._welcome(sock, str(end(peer)), self.node)
 
 
-def _listen(address: Address, node: int | None) -> socket.socket:
+def _listen(address: Address, node: int | None) -> list[socket.socket]:
     whose = "the bootstrap listener" if node is None else f"the listener of node {node}"
     if address.port > HIGHEST_PORT:
         remedy = "there is no such port: give the node another in `ports`, or use `sni`"
         raise CannotListen(f"cannot listen on {address} for {whose}: {remedy}")
     try:
-        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        # `[::]` is every address, as elsewhere.
-        is_dual = address.host == "::" and socket.has_dualstack_ipv6()
-        listening = socket.create_server(tuple(address), family=family, backlog=BACKLOG, dualstack_ipv6=is_dual)
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        return bind((int(family), target) for family, _, _, _, target in found)
     except OSError as failure:
         raise CannotListen(
             f"cannot listen on {address} for {whose}: {hindrance(failure, 'listen', 'ports')}"
         ) from failure
-    listening.setblocking(False)
-    return listening
+
+
+def bind(targets: Iterable[Target]) -> list[socket.socket]:
+    """All of them, but for those that this machine has not: `localhost` may be ::1 where there is no IPv6. OSError when one
+    can't be bound, or none."""
+    bound: list[socket.socket] = []
+    missing: OSError | None = None
+    # A name that stands twice in /etc/hosts has its address twice.
+    for family, target in dict.fromkeys(targets):
+        # `[::]` is every address, as elsewhere.
+        is_dual = target[0] == "::" and socket.has_dualstack_ipv6()
+        try:
+            listening = socket.create_server(target, family=family, backlog=BACKLOG, dualstack_ipv6=is_dual)
+        except OSError as failure:
+            if failure.errno in NOT_HERE:
+                missing = failure
+                continue
+            for each in bound:
+                each.close()
+            raise
+        listening.setblocking(False)
+        bound.append(listening)
+    if missing is not None and not bound:
+        raise missing
+    return bound
 
 
 def hindrance(failure: OSError, address_setting: str, port_setting: str) -> str:

@@ -190,14 +190,14 @@ def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
     with of_one_run(spark, asked.out):
         found = report.Report(spark, asked.out)
     asked.file.parent.mkdir(parents=True, exist_ok=True)
-    asked.file.write_text(report.page(found))
+    asked.file.write_text(report.page(found), encoding="utf-8")
     folder = asked.pictures or asked.file.with_name(f"{asked.file.stem}-pictures")
     say(f"{len(report.write_pictures(found, folder))} pictures in {folder}")
     print(asked.file)
     return DONE
 
 
-def _show(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
+def _show(spark: SparkSession, asked: argparse.Namespace, _: Progress) -> int:
     if asked.table == live.TABLE:
         _print(live.findings(spark, asked.out), asked)
     else:

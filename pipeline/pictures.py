@@ -18,7 +18,7 @@ def write(pictures: Mapping[str, Picture | None], folder: Path) -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)
             # Not with_suffix: a name may have dots of its own.
             files = folder / f"{name}.svg", folder / f"{name}.png"
-            files[0].write_text(svg(picture.alone()) + "\n")
+            files[0].write_text(svg(picture.alone()) + "\n", encoding="utf-8")
             files[1].write_bytes(png(picture.alone()))
             written += files
     return written

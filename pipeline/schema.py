@@ -67,7 +67,6 @@ TRANSITIONS: dict[str, str] = (
     | RECORD
     | BESIDE
 )
-REJECTS: dict[str, str] = {"reason": "string", "origin": "string", "line": "string"}
 
 
 def ddl(columns: dict[str, str]) -> str:

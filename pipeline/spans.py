@@ -128,10 +128,9 @@ def transitions(spans: DataFrame) -> DataFrame:
     rows = spans.where((f.col("name") == schema.TRANSITION) & f.col("reject").isNull())
     lists = [name for name, kind in schema.RECORD.items() if kind == "array<string>"]
     filled = rows.withColumns({name: f.coalesce(name, f.array().cast("array<string>")) for name in lists})
-    at = f.col("start_ns")
-    return filled.withColumns({"at_ns": at, "at_time": f.timestamp_micros(f.floor(at / 1000).cast("bigint"))}).select(
-        *schema.TRANSITIONS
-    )
+    # Not `/`, which is of doubles: they hold no nanoseconds of today.
+    at_time = f.timestamp_micros(f.expr("start_ns div 1000"))
+    return filled.withColumns({"at_ns": f.col("start_ns"), "at_time": at_time}).select(*schema.TRANSITIONS)
 
 
 def requests(spans: DataFrame) -> DataFrame:

@@ -7,10 +7,11 @@ from itertools import pairwise
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.pipeline.writer import BEGAN_NS
-from pipeline import audits
+from bench.pipeline.writer import BEGAN_NS, request
+from pipeline import audits, spans
 from tests.pipeline.conftest import Rows
 from tests.pipeline.scenes import story
+from tests.pipeline.telling import Planted
 
 pytestmark = pytest.mark.broker
 MS = 1_000_000
@@ -31,7 +32,15 @@ def test_times_are_kept_to_the_nanosecond(rows: Rows) -> None:
     kept = rows("transitions", "group_id = 'story'")
     assert {row.at_ns for row in kept} == told
     assert any(at_ns % 1000 for at_ns in told)
-    assert all(int(row.at_time.timestamp() * 1e6) // 10 == row.at_ns // 10_000 for row in kept)
+    assert all(round(row.at_time.timestamp() * 1e6) == row.at_ns // 1000 for row in kept)
+
+
+def test_a_time_is_in_the_microsecond_in_which_it_was(spark: SparkSession) -> None:
+    (first, *_) = Planted("g", "a").joins(0, 0).spans
+    told = [(request([{**first, "startTimeUnixNano": str(BEGAN_NS + 999)}]), "here")]
+    found = spark.createDataFrame(told, "value string, origin string").transform(spans.spans)
+    (row,) = found.transform(spans.transitions).collect()
+    assert (row.at_ns, row.at_time.microsecond) == (BEGAN_NS + 999, 0)
 
 
 def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> None:

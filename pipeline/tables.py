@@ -25,7 +25,7 @@ MADE: dict[str, Callable[[Tables], DataFrame]] = {
     "rebalances": lambda t: rebalances(t[HOME]),
     "group_changes": lambda t: group_changes(t[HOME], t["rebalances"]),
     "audits": lambda t: audits(t["transitions"], t[HOME], t["requests"], t["ownership"]),
-    "readiness": lambda t: readiness(t["member_phases"], t["rebalances"]),
+    "readiness": lambda t: readiness(t[HOME], t["member_phases"], t["rebalances"]),
     "cost": lambda t: cost(t[HOME], t["rebalances"], t["ownership"]),
 }
 ALL = ("rejects", *FACTS, *MADE)

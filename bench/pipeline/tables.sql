@@ -183,13 +183,24 @@ days AS (
 daily AS (
     SELECT *, unnest(generate_series(from_ns // 86400000000000, coalesce(to_ns // 86400000000000, last))) AS day
     FROM member_phases, ended WHERE phase <> 'absent'),
+last AS (
+    SELECT group_id, member_id, max(at_ns) AS last_ns, arg_max(epoch, at_ns) AS last_epoch FROM home
+    GROUP BY ALL HAVING arg_max(phase, at_ns) <> 'absent'),
+epochs AS (SELECT group_id, epoch, min(at_ns) AS came_ns FROM home WHERE phase <> 'absent' GROUP BY ALL),
+missing AS (
+    SELECT group_id, member_id, min(came_ns) + 3600000000000 AS missed_ns FROM last JOIN epochs USING (group_id)
+    WHERE epoch > last_epoch AND came_ns > last_ns GROUP BY ALL HAVING missed_ns <= (SELECT max(at_ns) FROM home)),
 there AS (
-    SELECT group_id, day, member_id, to_ns IS NULL OR to_ns >= (day + 1) * 86400000000000 AS at_end,
+    SELECT group_id, day, member_id, proxy,
+        to_ns IS NULL AND coalesce(missed_ns < (day + 1) * 86400000000000, false) AS is_missing,
+        NOT is_missing AND (to_ns IS NULL OR to_ns >= (day + 1) * 86400000000000) AS at_end,
         trim(concat_ws(' ', coalesce(client_software, 'unknown client'), client_software_version)) AS software
-    FROM daily),
+    FROM daily LEFT JOIN missing USING (group_id, member_id)),
 legacy AS (
     SELECT group_id, day, count(DISTINCT member_id) FILTER (at_end) AS legacy, count(DISTINCT member_id) AS seen,
-        list_sort(list(DISTINCT software) FILTER (at_end)) AS clients
+        list_sort(list(DISTINCT software) FILTER (at_end)) AS clients,
+        count(DISTINCT member_id) FILTER (is_missing) AS missing,
+        list_sort(list(DISTINCT proxy) FILTER (is_missing)) AS proxies
     FROM there GROUP BY ALL),
 unwell AS (
     SELECT group_id, from_ns // 86400000000000 AS day, count(*) FILTER (outcome = 'goes on') AS open_cycles,
@@ -199,6 +210,8 @@ SELECT group_id, DATE '1970-01-01' + day::INT AS day, coalesce(legacy, 0) AS leg
     coalesce(clients, []) AS clients,
     list_filter([
         CASE WHEN legacy > 0 THEN legacy || ' legacy members: ' || array_to_string(clients, ', ') END,
+        CASE WHEN missing > 0 THEN missing || ' members have not followed their group for over an hour: was '
+            || array_to_string(proxies, ', ') || ' killed?' END,
         CASE WHEN open_cycles > 0 THEN open_cycles || ' rebalances that did not end' END,
         CASE WHEN refused > 0 THEN refused || ' members refused' END], lambda said: said IS NOT NULL) AS held_back_by,
     CASE WHEN coalesce(legacy, 0) > 0 THEN 'in use'

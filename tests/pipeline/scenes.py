@@ -9,6 +9,7 @@ killed       of a's proxy nothing is heard any more, and b is told what a had
 moved        a client moves from one proxy to another          gone      all members left a day ago
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
+behind       a's proxy is killed, and b comes to later epochs without a for hours
 torn         of a's steps one is missing, in which it let go of t:0, and b is told t:0
 """
 
@@ -42,10 +43,11 @@ def write_all(folder: Path) -> None:
         *patient(),
         *adopted("proxy-1", 0),
         *torn(),
+        *ahead(),
     ]
     write(folder / "proxy-1.json", first)
     write(folder / "skew.json", skew(), "skewed")
-    write(folder / "killed.json", killed_with_its_proxy(), "killed")
+    write(folder / "killed.json", [*killed_with_its_proxy(), *behind()], "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000)], "proxy-2")
     # The same again: exporters deliver at least once.
@@ -101,6 +103,14 @@ def patient() -> Spans:
 
 def adopted(proxy: str, at: int) -> Spans:
     return Planted("adopted", "a", proxy).adopted(at, 0).joins_again(at + 2_000).spans
+
+
+def behind() -> Spans:
+    return Planted("behind", "a", "killed").joins(0, 0).spans
+
+
+def ahead() -> Spans:
+    return Planted("behind", "b").joins(60_000, 1, epoch=2).leaves(7_200_000).spans
 
 
 def torn() -> Spans:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from pipeline.drawing import PHASES, Bar, beside, counts, lanes, palette, shown
 from pipeline.excerpts import READS, Excerpt, Report
 from pipeline.pictures import write
 from pipeline.shapes import Picture
+from pipeline.svg import escape
 
 __all__ = ["READS", "Report", "drawn", "page", "pictures", "write_pictures"]
 # Of a group's name, what every file system takes.

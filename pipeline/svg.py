@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
+import re
 
 from pipeline.shapes import Picture, Rect, Shape, Text
 
+# What XML 1.0 cannot have, not even escaped. Group, client and member ids may be anything.
+UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 FONT = 'font-size="11" font-family="sans-serif"'
 
 
 def svg(picture: Picture) -> str:
     frame = f'viewBox="0 0 {picture.width} {picture.height}" xmlns="http://www.w3.org/2000/svg" {FONT}'
     return f"<svg {frame}>{''.join(map(_drawn, picture.shapes))}</svg>"
+
+
+def escape(said: str) -> str:
+    return html.escape(UNFIT.sub("\ufffd", said))
 
 
 def legend(picture: Picture) -> str:

@@ -8,7 +8,8 @@ from translation.heartbeat import TopicPartition
 
 
 class Topics:
-    def __init__(self, **partitions: int) -> None:
+    def __init__(self, /, **partitions: int) -> None:
+        """A topic may be called `self`."""
         self.ids: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.partitions: dict[str, tuple[TopicPartition, ...]] = {}

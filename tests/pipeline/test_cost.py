@@ -161,6 +161,11 @@ def test_the_same_moves_in_any_order_have_the_same_price() -> None:
     assert list(replay._topics(two_topics[::-1])) == ["few", "t"]
 
 
+def test_a_topic_may_have_any_name() -> None:
+    for name in ("self", "a.b-c_d"):
+        assert list(replay.bills([f"{name}:0"], [move(1, 0, "a")])) == [(1, Bill(0, 0, 0, 0), Bill(0, 0, 0, 0))]
+
+
 def test_what_it_took_to_set_the_stage_is_not_on_the_bill() -> None:
     static: dict[str, Any] = {"instance_id": "i"}
     there = [move(0, 0, "a"), move(0, 0, "b"), move(0, 0, "s", **static)]

@@ -155,6 +155,14 @@ def test_no_name_breaks_out_of_a_picture() -> None:
     assert png(picture).startswith(SIGNATURE)
 
 
+@pytest.mark.parametrize("unfit", ["\x00", "\x01", "\x1b", "\ufffe", "\ud800"])
+def test_what_xml_cannot_have_is_shown_as_unknown(unfit: str) -> None:
+    picture = lanes_of_two(f"app{unfit}-é😀", "b")
+    texts = [text.text for text in ElementTree.fromstring(svg(picture)).findall(f"{SVG}text")]
+    assert "app\ufffd-é😀" in texts
+    assert unfit not in page(reported(f"g{unfit}"))
+
+
 def test_two_prices_stand_beside_one_another_in_proportion_and_what_is_not_known_has_no_bar() -> None:
     picture = beside([("1", {"here": 2.0, "there": 8.0}), ("2", {"here": 0.0, "there": None})], "rebalances")
     assert picture is not None

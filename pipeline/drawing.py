@@ -87,14 +87,6 @@ def beside(rows: Sequence[tuple[str, Mapping[str, float | None]]], unit: str) ->
     return Picture(WIDTH, y + 2, tuple(shapes), colours)
 
 
-def timeline(bars: Sequence[Bar], colours: Mapping[str, str], marks: Iterable[tuple[int, str]] = ()) -> str:
-    return shown(lanes(bars, colours, marks))
-
-
-def histogram(values: Sequence[float], unit: str, bins: int = 24) -> str:
-    return shown(counts(values, unit, bins))
-
-
 def shown(picture: Picture | None) -> str:
     """In a page."""
     return "<p>Nothing to show.</p>" if picture is None else svg(picture) + legend(picture)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.drawing import Bar, histogram, palette, timeline
+from pipeline.drawing import Bar, counts, lanes, palette, shown
 from pipeline.excerpts import Limits
 from pipeline.report import Report, drawn, page, pictures
 from tests.pipeline.conftest import Rows
@@ -16,22 +16,22 @@ SECOND = 10**9
 
 
 def test_a_bar_is_as_long_as_its_time() -> None:
-    svg = timeline([Bar("a", 0, SECOND, "x"), Bar("b", SECOND, 4 * SECOND, "y")], palette("xy"))
+    svg = shown(lanes([Bar("a", 0, SECOND, "x"), Bar("b", SECOND, 4 * SECOND, "y")], palette("xy")))
     widths = [float(part.split('"')[1]) for part in svg.split("<rect ")[1:] for part in [part[part.index("width") :]]]
     assert widths[1] == pytest.approx(3 * widths[0], abs=0.2)
     assert "a: x for 1.000 s" in svg
 
 
 def test_names_cannot_break_out_of_a_picture() -> None:
-    assert "<script>" not in timeline([Bar("<script>", 0, 1, "<script>")], palette(["<script>"]))
+    assert "<script>" not in shown(lanes([Bar("<script>", 0, 1, "<script>")], palette(["<script>"])))
 
 
 def test_no_rows_are_said_to_be_none() -> None:
-    assert timeline([], {}) == histogram([], "s") == "<p>Nothing to show.</p>"
+    assert shown(lanes([], {})) == shown(counts([], "s")) == "<p>Nothing to show.</p>"
 
 
 def test_a_histogram_counts_everything() -> None:
-    svg = histogram([0.0, 1.0, 1.0, 2.0], "s", bins=2)
+    svg = shown(counts([0.0, 1.0, 1.0, 2.0], "s", bins=2))
     assert "0.00 to 1.00 s: 1" in svg
     assert "1.00 to 2.00 s: 3" in svg
 

@@ -5,7 +5,6 @@ It ends the run when what it would say could be wrong: rows that came too late, 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pyspark.errors import StreamingQueryException
@@ -13,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from pipeline import live
 from pipeline.asking import CannotBeDone
+from pipeline.live_rules import LateStep
 from pipeline.patience import TRIES, is_slow
 from pipeline.writing import Say
 
@@ -64,8 +64,8 @@ class Judging:
 
 
 def _late(error: StreamingQueryException) -> RowsLate | None:
-    said = re.search(r"LateStep: (.*)", str(error))
-    return RowsLate(f"{said[1]}. {HOW_ON}") if said else None
+    said = LateStep.found_in(error)
+    return RowsLate(f"{said}. {HOW_ON}") if said else None
 
 
 def complain(progress: Any) -> None:

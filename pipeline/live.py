@@ -10,7 +10,6 @@ are there all the same: without `live` and `_checkpoint_live` a stream begins it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,7 +28,7 @@ from pyspark.sql.streaming.stateful_processor import (
 from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
-from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, Step, advance
+from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, LateStep, Step, advance
 from pipeline.patience import begun
 from pipeline.session import is_remote, shuffles_into, shuffling
 
@@ -134,8 +133,8 @@ def briefly(take: Take) -> Take:
         try:
             take(batch, number)
         except Exception as error:
-            late = re.search(r"LateStep: .*", str(error))
-            raise RuntimeError(late[0] if late else first_line(error)) from None
+            late = LateStep.found_in(error)
+            raise (LateStep(late) if late else RuntimeError(first_line(error))) from None
 
     return taken
 

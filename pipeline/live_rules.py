@@ -13,6 +13,7 @@ Pure: no clock, no Spark. `advance` takes a group, new steps and the moment, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
@@ -47,6 +48,12 @@ Stands = tuple[str, str, int, int]
 
 class LateStep(Exception):
     """What was said of a group would not have been said had this step come in time."""
+
+    @classmethod
+    def found_in(cls, error: BaseException) -> str | None:
+        """What it said. From a worker, Spark hands on no exception but its text, at the end of a trace."""
+        said = re.search(rf"{cls.__name__}: (.*)", str(error))
+        return said[1] if said else None
 
 
 class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -141,21 +141,34 @@ def _never_told(home: DataFrame) -> DataFrame:
 
 
 def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
-    """Accepted, though the member held nothing, or not these partitions, when the request came in."""
+    """Accepted, though the member held nothing, or not these partitions, when the request came in. Of a topic that it never
+    had anything of it may commit what it likes, as with a broker. What was not answered in time was not accepted."""
     names = (*MEMBER, "at_ns")
-    commits = requests.where("name = 'OffsetCommit' AND coalesce(error_code, 0) = 0 AND member_id IS NOT NULL")
-    asked = commits.select(*MEMBER, f.col("start_ns").alias("at_ns"), "partitions", f.lit(True).alias("asks"))
+    commits = requests.where("name = 'OffsetCommit' AND error_code = 0 AND member_id IS NOT NULL")
+    topics = (
+        home.select(*MEMBER, f.explode("owned").alias("each"))
+        .groupBy(*MEMBER)
+        .agg(f.collect_set(_topic(f.col("each"))).alias("topics"))
+    )
+    known = f.filter("partitions", lambda each: f.array_contains("topics", _topic(each))).alias("partitions")
+    asked = commits.join(topics, list(MEMBER)).select(
+        *MEMBER, f.col("start_ns").alias("at_ns"), known, f.lit(True).alias("asks")
+    )
     nothing = f.lit(None).cast("array<string>")
     facts = home.select(*names, nothing.alias("partitions"), f.lit(False).alias("asks"), "owned").unionByName(
         asked.withColumn("owned", nothing)
     )
     in_order = Window.partitionBy(*MEMBER).orderBy("at_ns", "asks").rowsBetween(Window.unboundedPreceding, 0)
     rows = facts.withColumn("owned", f.last("owned", ignorenulls=True).over(in_order)).where(
-        "asks AND owned IS NOT NULL"
+        "asks AND owned IS NOT NULL AND (partitions IS NULL OR size(partitions) > 0)"
     )
     strange = rows.where("size(owned) = 0 OR size(array_except(partitions, owned)) > 0")
     what = f.coalesce(f.array_join("partitions", " "), f.lit("holds nothing"))
     return _finding(strange, "commit by non-owner", "broken", from_ns=f.col("at_ns"), detail=what)
+
+
+def _topic(partition: Column) -> Column:
+    return f.regexp_replace(partition, r":\d+$", "")
 
 
 def _stuck(home: DataFrame, end_ns: DataFrame) -> DataFrame:

@@ -27,6 +27,7 @@ class Dial:
         self._calls = calls
         # The first is the one that is dialled.
         self._choices = deque(calls.in_order(choices))
+        self._has_others = len(self._choices) > 1
         self._sock: socket | None = None
         self._last = "no address to dial"
         self._began_at = 0.0
@@ -76,5 +77,6 @@ class Dial:
         address, target = self._choices.popleft()
         why = os.strerror(failure)
         self._calls.counts.upstream_connect_failures += 1
-        self._calls.failed(address, target, why)
+        if self._has_others:
+            self._calls.failed(address, target, why)
         self._last = f"{address}: {why}"

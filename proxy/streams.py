@@ -62,7 +62,8 @@ class Streams:
                 with trio.fail_after(seconds):
                     return await self._connect_to(target)
             except (OSError, trio.TooSlowError) as refused:
-                self.calls.failed(address, target, str(refused) or NO_ANSWER)
+                if len(choices) > 1:
+                    self.calls.failed(address, target, str(refused) or NO_ANSWER)
                 failure = refused
         raise failure
 

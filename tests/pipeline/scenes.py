@@ -133,7 +133,9 @@ def untold() -> Spans:
 
 
 def commits() -> Spans:
+    """Of its own, of another's, one that is refused, one of a topic that it does not read, and one after its leave."""
     a = Planted("commits", "a").joins(0, 0).commits(1_000, 0).commits(2_000, 5).commits(3_000, 6, error_code=22)
+    a.commits(3_500, 3, topic="unread")
     return a.leaves(4_000).commits(5_000, 0).spans
 
 

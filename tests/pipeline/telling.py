@@ -72,13 +72,13 @@ class Planted:
     def leaves(self, at: int, cause: str = "LeaveRequested") -> Planted:
         return self.steps(at, cause, phase=Phase.ABSENT, standing=Standing.ABSENT, generation=-1, owned=(), assigned=())
 
-    def commits(self, at: int, *partitions: int, error_code: int = 0) -> Planted:
+    def commits(self, at: int, *partitions: int, error_code: int = 0, topic: str = "t") -> Planted:
         ns = BEGAN_NS + at * 1_000_000
         said = {
             "group_id": self.group_id,
             "member_id": self.member_id,
             "error_code": error_code,
-            "partitions": [f"t:{number}" for number in partitions],
+            "partitions": [f"{topic}:{number}" for number in partitions],
         }
         self.spans.append(span("OffsetCommit", ns, ns + 1_000_000, f"{self.member_id} commits {at}", said))
         return self

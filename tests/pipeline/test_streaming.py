@@ -207,7 +207,7 @@ def test_a_stream_that_is_interrupted_makes_its_tables(
         while command.is_running and not _batches(out / "rejects"):
             time.sleep(0.1)
         end(command.process.pid, number)
-        assert command.process.wait(60) == cli.INTERRUPTED, log.read_text()
+        assert command.process.wait(240) == cli.INTERRUPTED, log.read_text()
     assert jobs.table(spark, str(out), "member_phases").count() > 0
 
 

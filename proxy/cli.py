@@ -188,11 +188,12 @@ def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
     import trio
 
     from proxy.logs import Log
+    from proxy.patient_output import PatientOutput
 
     with _opentelemetry_reads_its_variables():
         from proxy.server import CannotStart, serve
 
-    log = Log(settings.log.level, settings.log.format)
+    log = Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr))
     try:
         trio.run(serve, settings, log, read_again)
     except CannotStart as failure:

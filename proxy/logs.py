@@ -14,8 +14,6 @@ import time
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from proxy.patient_output import PatientOutput
-
 Level = Literal["debug", "info", "warning", "error"]
 LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
 
@@ -39,7 +37,7 @@ class Log:
     ) -> None:
         self.least = LEVELS.index(level)
         self._write = self._as_json if form == "json" else self._as_text
-        self._out = out or PatientOutput(sys.stderr)
+        self._out = out or sys.stderr
         self._clock = clock
         self._lost = 0
         # Of each event: the second it was last said in, how often in it, and how often it was not.

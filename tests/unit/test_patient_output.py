@@ -92,7 +92,8 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 PROGRAM = f"""
 import sys
 from proxy.logs import Log
-log = Log()
+from proxy.patient_output import PatientOutput
+log = Log(out=PatientOutput(sys.stderr))
 for number in range(20):
     log.info({"x" * 1000!r}, number=number)
 """

@@ -1,9 +1,9 @@
 """The cluster's own word on its groups: which there are, what they speak, and who is in them.
 
-The proxy sees only who connects through it. So each broker is asked what it coordinates: ListGroups, then DescribeGroups for
-what is classic and ConsumerGroupDescribe for what is not. It is asked as `check` asks, without credentials: a broker that
-answers authenticated clients only, or is out of reach, is named with its reason; with TLS, rights are the certificate's. A
-broker leaves out of its list what the asker may not DESCRIBE, and says nothing of it.
+The proxy sees only who connects through it. So each broker is asked what it coordinates: ListGroups, then DescribeGroups
+for what is classic and ConsumerGroupDescribe for what is not. It is asked as `check` asks (visiting.py), without
+credentials: a broker that answers authenticated clients only, or is out of reach, is named with its reason; with TLS,
+rights are the certificate's. A broker leaves out of its list what the asker may not DESCRIBE, and says nothing of it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import msgspec
 import trio
 
 from proxy.addresses import Address, Directory
-from proxy.checking import ANSWER_SECONDS as FIRST_ANSWER_SECONDS
-from proxy.checking import CANNOT_ASK, answer_to, dial, in_words, learn_brokers
 from proxy.groups import native
 from proxy.groups.convertible import keeps_natives_out
 from proxy.groups.native import Versions
@@ -25,12 +23,14 @@ from proxy.logs import Log
 from proxy.scout import CannotAsk
 from proxy.settings import Settings
 from proxy.tls import UpstreamSide
+from proxy.visiting import ANSWER_SECONDS as FIRST_ANSWER_SECONDS
+from proxy.visiting import CANNOT_ASK, answer_to, dial, in_words, learn_brokers
 
 CLASSIC, CONSUMER = "classic", "consumer"
 DESCRIBED_AT_ONCE = 50
 # For all that one broker is asked, once it has shown that it is there.
 ANSWER_SECONDS = 30.0
-CREDENTIALS = "hangs up, as brokers do that answer only who authenticates: the proxy has no credentials"
+CREDENTIALS = "hangs up, as brokers do that answer authenticated clients only: the proxy has no credentials"
 
 
 class Refused(CannotAsk):

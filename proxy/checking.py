@@ -13,7 +13,7 @@ import errno
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -23,28 +23,23 @@ import trio
 
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import open_admin
-from proxy.causes import Disconnect
 from proxy.configuration import BadSettings, load
 from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
 from proxy.expiry import not_after
 from proxy.groups import native
 from proxy.groups.journal import is_claimed
-from proxy.groups.native import Ask, Versions
 from proxy.logs import Log
-from proxy.scout import CannotAsk, exchange
 from proxy.settings import Settings, Translation
 from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
-from proxy.tls import HandshakeFailed, UpstreamSide
 from proxy.tracing.exporting import CannotExport, to_collector
-from proxy.wire import CLIENT_ID, Wire, api_name
+from proxy.visiting import Answers, Visits, visit_all
+from proxy.wire import api_name
 from translation import errors as e
 
 WORKS, WORKS_NOT, BAD_SETTINGS = 0, 1, 2
-ANSWER_SECONDS = 5.0
 FETCH = 1
-CANNOT_ASK = (OSError, HandshakeFailed, CannotAsk, Disconnect, trio.BrokenResourceError)
 Level = Literal["ok", "warning", "error"]
 
 ALL_SETTINGS = "docs/settings.md lists every setting, with its unit, default and bounds"
@@ -61,10 +56,6 @@ ADVERTISED = "clients are sent to it: the brokers' advertised.listeners must be 
 RIGHTS = (
     "the proxy needs no rights of its own. A client's principal needs READ on its group, as before, "
     "and DESCRIBE on the topics it subscribes to (READ implies it)"
-)
-NO_HANDSHAKE = (
-    "does the listener speak plaintext? Then go without upstream_tls. If its certificate is not trusted here, set "
-    "upstream_tls.ca_file; if it is for another name, upstream_tls.verify_hostname = false"
 )
 RENEW = "renew it: the proxy reads its files again when they change, or at SIGHUP"
 ENDS_SOON = timedelta(days=14)
@@ -105,7 +96,7 @@ def _show(findings: list[Finding], as_json: bool) -> None:
 
 async def _found(settings: Settings) -> list[Finding]:
     directory = Directory(settings)
-    visits = await _visits(settings, directory)
+    visits = await visit_all(settings, directory)
     beside = await _runs_here(settings.admin)
     return [
         *_certificates(settings),
@@ -259,116 +250,6 @@ def _in_use(about: Literal["journal", "listeners"], what: str) -> Finding:
     )
 
 
-# --- visits --------------------------------------------------------------------------------------------------------
-
-
-class Answers(msgspec.Struct, frozen=True):
-    """What a broker says of itself. `verdict`: on our heartbeat; None where it answers authenticated clients only.
-
-    `session_bounds`: None where it does not tell us.
-    """
-
-    versions: Versions
-    group_version: int
-    verdict: int | None
-    session_bounds: tuple[int, int] | None
-
-
-class NoAnswer(msgspec.Struct, frozen=True):
-    reason: str
-    # Where the reason has one of its own.
-    remedy: str | None = None
-
-
-Visits = dict[Address, Answers | NoAnswer]
-
-
-async def _visits(settings: Settings, directory: Directory) -> Visits:
-    """To each seed, and to each broker that they name."""
-    tls = UpstreamSide(settings.upstream_tls, Log(out=io.StringIO())) if settings.upstream_tls else None
-    visits = await _visit_all(directory.seeds, tls, directory)
-    others = [address for address in directory.nodes.values() if address not in visits]
-    return visits | await _visit_all(others, tls, directory)
-
-
-async def _visit_all(addresses: Iterable[Address], tls: UpstreamSide | None, directory: Directory) -> Visits:
-    """At once: some may not answer, and each is given its time."""
-    visits: Visits = {}
-
-    async def visit(address: Address) -> None:
-        visits[address] = await _visit(address, tls, directory)
-
-    async with trio.open_nursery() as tasks:
-        for address in addresses:
-            tasks.start_soon(visit, address)
-    return {address: visits[address] for address in addresses}
-
-
-async def _visit(address: Address, tls: UpstreamSide | None, directory: Directory) -> Answers | NoAnswer:
-    try:
-        with trio.fail_after(ANSWER_SECONDS):
-            stream = await dial(address, tls)
-            try:
-                return await _questions(stream, address, directory)
-            finally:
-                await trio.aclose_forcefully(stream)
-    except trio.TooSlowError:
-        return NoAnswer(f"no answer within {ANSWER_SECONDS:.0f} s")
-    except HandshakeFailed as failure:
-        return NoAnswer(in_words(failure), NO_HANDSHAKE)
-    except CANNOT_ASK as failure:
-        return NoAnswer(in_words(failure))
-
-
-async def dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
-    """The caller closes it."""
-    stream: trio.abc.Stream = await trio.open_tcp_stream(address.host, address.port)
-    if tls is None:
-        return stream
-    try:
-        return await tls.handshake(stream, address.host)
-    except BaseException:
-        await trio.aclose_forcefully(stream)
-        raise
-
-
-async def _questions(stream: trio.abc.Stream, address: Address, directory: Directory) -> Answers:
-    offered = await answer_to(stream, native.ask_features())
-    if offered.error_code:
-        raise CannotAsk(f"answers ApiVersions with error {offered.error_code}")
-    versions = native.versions_of(offered)
-    verdict: int | None = None
-    session_bounds: tuple[int, int] | None = None
-    # Whoever wants credentials first hangs up on the second question.
-    with contextlib.suppress(CannotAsk, trio.BrokenResourceError):
-        await learn_brokers(stream, directory)
-        verdict = (await answer_to(stream, native.ask_for_translation())).error_code
-        node = next((node for node, its in directory.nodes.items() if its == address), None)
-        if node is not None and native.DESCRIBE_CONFIGS in versions:
-            session_bounds = native.session_bounds_of(await answer_to(stream, native.ask_session_bounds(node)))
-    return Answers(versions, native.group_version(offered), verdict, session_bounds)
-
-
-async def learn_brokers(stream: trio.abc.Stream, directory: Directory) -> None:
-    wire = Wire(directory)
-    for broker in wire.brokers_of(await exchange(stream, wire.ask_brokers())):
-        directory.learn(broker.node, broker.host, broker.port)
-
-
-async def answer_to(stream: trio.abc.Stream, ask: Ask) -> Any:
-    request = native.written(ask, 1, CLIENT_ID)
-    return native.read(ask, await exchange(stream, len(request).to_bytes(4, "big") + request))
-
-
-def in_words(failure: BaseException) -> str:
-    """trio says that all attempts failed; why is said by what it was raised from."""
-    cause = failure.exceptions[0] if isinstance(failure, BaseExceptionGroup) else failure.__cause__
-    # Of a handshake its own words say more: which side, and whether anybody answered at all.
-    if cause is not None and not isinstance(failure, HandshakeFailed):
-        return in_words(cause)
-    return getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
-
-
 # --- verdicts ------------------------------------------------------------------------------------------------------
 
 
@@ -443,7 +324,7 @@ def _sessions(ours: Translation, visits: Visits) -> Iterator[Finding]:
 def _access(visits: Visits) -> Iterator[Finding]:
     answering = _answering(visits).values()
     if any(answers.verdict is None for answers in answering):
-        said = "brokers answer only who authenticates: other brokers and the groups' coordinators were not asked"
+        said = "brokers answer authenticated clients only: other brokers and the groups' coordinators were not asked"
         yield Finding("access", "ok", said)
     if answering:
         yield Finding("access", "ok", RIGHTS)

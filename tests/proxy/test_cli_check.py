@@ -23,11 +23,11 @@ from demo.cluster import Cluster as EmbeddedCluster
 from demo.cluster import Code, Cut, Fail, open_cluster
 from kafka_protocol import messages as m
 from proxy.addresses import Directory
-from proxy.checking import ANSWER_SECONDS, _visits
 from proxy.cli import main
 from proxy.groups.journal import Journal
 from proxy.logs import Log
 from proxy.settings import Settings
+from proxy.visiting import ANSWER_SECONDS, visit_all
 from tests.kafka import Cluster, Security
 from tests.kafka.ports import free_ports
 from tests.proxy.running import Running, room
@@ -234,7 +234,7 @@ async def test_seeds_that_do_not_answer_are_waited_for_together(autojump_clock: 
     with contextlib.ExitStack() as silent:
         sockets = [silent.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
         settings = Settings(upstream=tuple("{}:{}".format(*each.getsockname()) for each in sockets))
-        visits = await _visits(settings, Directory(settings))
+        visits = await visit_all(settings, Directory(settings))
     assert [str(address) for address in visits] == list(settings.upstream)
     assert trio.current_time() == ANSWER_SECONDS
 

@@ -382,7 +382,7 @@ def test_report_says_so_where_the_cluster_answers_only_who_authenticates(
 ) -> None:
     assert main(["report", "--admin", "none", "--upstream", kafka_sasl.bootstrap]) == 1
     said = capsys.readouterr().out
-    assert f"{kafka_sasl.bootstrap} hangs up, as brokers do that answer only who authenticates" in said
+    assert f"{kafka_sasl.bootstrap} hangs up, as brokers do that answer authenticated clients only" in said
 
 
 async def test_report_names_the_broker_whose_groups_are_missing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,14 +23,14 @@ import trio
 
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import open_admin
-from proxy.configuration import BadSettings, load
+from proxy.configuration import load
 from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
 from proxy.expiry import not_after
 from proxy.groups import native
 from proxy.groups.journal import is_claimed
 from proxy.logs import Log
-from proxy.settings import Settings, Translation
+from proxy.settings import BadSettings, Settings, Translation
 from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
 from proxy.tracing.exporting import CannotExport, to_collector

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from proxy.completions import SHELLS, completions
-from proxy.configuration import ENVIRONMENT, BadSettings, effective, load
-from proxy.settings import Settings
+from proxy.configuration import ENVIRONMENT, effective, load
+from proxy.settings import BadSettings, Settings
 from proxy.status import status
 
 DISTRIBUTION = "kip848-proxy"

@@ -7,34 +7,21 @@ by commas there and in flags; ports are pairs, NODE=PORT; groups can stand in th
 from __future__ import annotations
 
 import difflib
-import ipaddress
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
-from urllib.parse import urlsplit
 
 import msgspec
 
-from proxy.settings import ClientTls, Port, Settings, Traces, Translation, UpstreamTls
-from proxy.tls import BadCertificate, client_context, upstream_context
+from proxy.settings import BadSettings, Port, Settings
+from proxy.soundness import UPSTREAM_MISSING, check
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
 ENVIRONMENT = "environment"
 # What Kubernetes tells every pod of a Service that is named kip848-proxy.
 SERVICE_LINK = re.compile(r"service_(host|port\w*)|port_\d+_\w+")
-LOCALHOST = ("127.0.0.1", "::1")
-HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
-NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
-PORT = re.compile(r"[0-9]{1,5}")
-
-UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
-
-
-class BadSettings(Exception):
-    """Path, value, what is wrong and what to do, in one line."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -236,176 +223,6 @@ def _choices(path: str) -> tuple[str, ...]:
 
 def _either(words: tuple[str, ...]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-# ------------------------------------------------------------------------------------- what single types can't say
-
-
-def check(settings: Settings, *, listens: bool = True, dials: bool = True) -> None:
-    """Rules between settings, and against this machine's files."""
-    if not settings.upstream:
-        raise BadSettings(UPSTREAM_MISSING)
-    host, port = _check_address("listen", settings.listen)
-    for seed in settings.upstream:
-        if _check_address("upstream", seed)[1] == port and listens:
-            _check_not_itself(seed, settings.listen)
-    _check_admin(settings, port)
-    if settings.advertise is not None:
-        _check_advertise(settings.advertise)
-    if settings.sni is None:
-        if settings.advertise is None and _is_wildcard(host):
-            raise BadSettings(
-                f"listen = {settings.listen!r}: clients can't be told to dial every address; "
-                "set `advertise` to the host name or address that they reach this machine by"
-            )
-        _check_ports(settings, port)
-    else:
-        _check_sni(settings)
-    _check_sessions(settings.translation)
-    _check_written(settings.translation.journal, settings.traces)
-    _check_endpoint(settings.traces.otlp_endpoint)
-    _check_tls(settings.client_tls if listens else None, settings.upstream_tls if dials else None)
-
-
-def _check_address(path: str, text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if colon and not host:
-        raise BadSettings(f"{path} = {text!r}: the host is missing; for example 127.0.0.1:{port}")
-    if _is_ipv6(host):
-        raise BadSettings(f"{path} = {text!r}: write an IPv6 address in brackets: [{host}]:{port}")
-    is_host = _is_name(host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
-    if not is_host or not PORT.fullmatch(port) or not 0 < int(port) < 65536:
-        several = "; no scheme, and a comma between several" if host and not is_host else ""
-        raise BadSettings(f"{path} = {text!r}: not HOST:PORT; for example localhost:9092 or [::1]:9092{several}")
-    return host.strip("[]"), int(port)
-
-
-def _check_not_itself(seed: str, listen: str) -> None:
-    """The same port; the hosts may be spelled otherwise. A connection to oneself dials the next, until there are no more."""
-    dialled, bound = (text.rpartition(":")[0].strip("[]").lower() for text in (seed, listen))
-    reached = {dialled, *(LOCALHOST if dialled == "localhost" or _is_wildcard(dialled) else ())}
-    taken = {bound, *(LOCALHOST if bound == "localhost" else ())}
-    if reached & taken or any(_is_within(host, bound) for host in reached):
-        raise BadSettings(
-            f"upstream = {seed!r}: that is `listen`, the proxy itself; name the brokers, or set `listen` to another port"
-        )
-
-
-def _is_name(host: str) -> bool:
-    """What a resolver can be asked for. Beyond ASCII each part has another form there, and may be too long in it."""
-    try:
-        host.encode("idna")
-    except UnicodeError:
-        return False
-    return HOST_NAME.fullmatch(host) is not None
-
-
-def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return None
-
-
-def _is_ipv6(host: str) -> bool:
-    return isinstance(_ip(host), ipaddress.IPv6Address)
-
-
-def _is_wildcard(host: str) -> bool:
-    ip = _ip(host)
-    return ip is not None and ip.is_unspecified
-
-
-def _is_within(host: str, bound: str) -> bool:
-    """An address of this machine alone, and a listener on every address of its family."""
-    ip, all_of_them = _ip(host), _ip(bound)
-    return _is_wildcard(bound) and ip is not None and ip.is_loopback and type(ip) is type(all_of_them)
-
-
-def _check_advertise(host: str) -> None:
-    if _is_wildcard(host):
-        raise BadSettings(f"advertise = {host!r}: clients can't be told to dial every address; name one host")
-    if not _is_name(host) and not _is_ipv6(host):
-        raise BadSettings(
-            f"advertise = {host!r}: it must be a host only, an IPv6 address without brackets; ports follow `listen`"
-        )
-
-
-def _check_admin(settings: Settings, bootstrap: int) -> None:
-    if settings.admin is not None and _check_address("admin", settings.admin)[1] == bootstrap:
-        raise BadSettings(f"admin = {settings.admin!r}: the port of `listen`; choose another, or none to go without")
-
-
-def _check_ports(settings: Settings, bootstrap: int) -> None:
-    taken = {bootstrap: "listen"}
-    if settings.admin is not None:
-        taken[int(settings.admin.rpartition(":")[2])] = "admin"
-    for node in settings.ports:
-        if not NODE_ID.fullmatch(node):
-            raise BadSettings(f"ports.{node}: not a node id; write the number of the broker, as in ports.2 = 19094")
-    ports = dict(settings.ports)
-    ports |= {str(node): bootstrap + 1 + node for node in settings.nodes if str(node) not in ports}
-    for node, port in ports.items():
-        if port > 65535:
-            raise BadSettings(f"nodes: node {node} would listen on port {port}; give it one in `ports`, or use `sni`")
-        if port in taken:
-            raise BadSettings(f"ports.{node} = {port}: already the port of {taken[port]}; choose another")
-        taken[port] = f"node {node}"
-
-
-def _check_sni(settings: Settings) -> None:
-    assert settings.sni is not None
-    if settings.client_tls is None:
-        raise BadSettings("sni: server names come with TLS; set client_tls.certificate_file and private_key_file")
-    pattern = settings.sni.broker_pattern
-    if pattern.count("{node}") != 1 or not _is_name(pattern.replace("{node}", "0")):
-        raise BadSettings(
-            f"sni.broker_pattern = {pattern!r}: it must be a host name that holds {{node}} once, "
-            "as in broker-{node}.kafka.example"
-        )
-
-
-def _check_sessions(translation: Translation) -> None:
-    least, most = translation.min_session_ms, translation.max_session_ms
-    if least > most:
-        raise BadSettings(
-            f"translation.min_session_ms = {least}: more than max_session_ms ({most}), so no client could join; "
-            "give both what the brokers have as group.min.session.timeout.ms and group.max.session.timeout.ms"
-        )
-
-
-def _check_written(journal: str | None, traces: Traces) -> None:
-    for path, file in (("translation.journal", journal), ("traces.file", traces.file)):
-        # Both are replaced by new ones in the course of time, which is the end of a device.
-        if file is not None and os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
-            raise BadSettings(f"{path} = {file!r}: not a file; name one, in a folder that the proxy may write")
-    if journal and traces.file and os.path.realpath(journal) == os.path.realpath(traces.file):
-        raise BadSettings(f"traces.file = {traces.file!r}: that is the journal; give each a file of its own")
-
-
-def _check_endpoint(endpoint: str | None) -> None:
-    if endpoint is None:
-        return
-    try:
-        url = urlsplit(endpoint)
-        is_one = url.scheme in ("http", "https") and url.hostname is not None and url.port != 0
-    except ValueError:
-        # An IPv6 address without its second bracket, a port beyond all ports.
-        is_one = False
-    if not is_one:
-        raise BadSettings(f"traces.otlp_endpoint = {endpoint!r}: not http://HOST:PORT or https://HOST:PORT")
-
-
-def _check_tls(clients: ClientTls | None, brokers: UpstreamTls | None) -> None:
-    if brokers is not None and (brokers.certificate_file is None) != (brokers.private_key_file is None):
-        raise BadSettings("upstream_tls: certificate_file and private_key_file go together; set both or neither")
-    try:
-        if clients is not None:
-            client_context(clients)
-        if brokers is not None:
-            upstream_context(brokers)
-    except BadCertificate as failure:
-        raise BadSettings(str(failure)) from failure
 
 
 # ------------------------------------------------------------------------------------------------ what is effective

@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 
-from proxy.configuration import BadSettings
 from proxy.groups.host import Host
 from proxy.groups.passing import Ruling
 from proxy.logs import Log
-from proxy.settings import GroupRule, Settings
+from proxy.settings import BadSettings, GroupRule, Settings
 
 # What becomes of those who are there.
 MEANT = {

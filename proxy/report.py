@@ -19,8 +19,8 @@ import msgspec
 import trio
 
 from proxy.census import CLASSIC, CONSUMER, Census, ListedGroup, census
-from proxy.configuration import ENVIRONMENT_PREFIX, BadSettings, load
-from proxy.settings import Settings
+from proxy.configuration import ENVIRONMENT_PREFIX, load
+from proxy.settings import BadSettings, Settings
 from proxy.status import NONE, NotThere, admins_of, connections_of, groups_of, software_of
 from proxy.terminal import printable, table
 

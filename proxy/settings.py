@@ -13,6 +13,10 @@ Bytes = Annotated[int, Meta(ge=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
 
+class BadSettings(Exception):
+    """Path, value, what is wrong and what to do, in one line."""
+
+
 class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
     """TLS between legacy clients and the proxy: the proxy is the server."""
 

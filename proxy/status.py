@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proxy.configuration import BadSettings, load
+from proxy.configuration import load
+from proxy.settings import BadSettings
 from proxy.terminal import printable, table
 
 ANSWER_SECONDS = 5

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from proxy.cli import main
-from proxy.configuration import BadSettings, effective, load
-from proxy.settings import UpstreamTls
+from proxy.configuration import effective, load
+from proxy.settings import BadSettings, UpstreamTls
 
 UPSTREAM = {"upstream": "kafka:9092"}
 # Such as are never read: the pattern is looked at before.

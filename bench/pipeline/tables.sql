@@ -122,10 +122,15 @@ generations AS (
     SELECT group_id, member_id, generation, min(at_ns) AS from_ns, max(at_ns) AS to_ns,
         bool_or(phase = 'stable') AS told, bool_or(final = generation) AS is_last
     FROM lives WHERE generation >= 0 GROUP BY ALL),
+ever AS (
+    SELECT group_id, member_id, list(DISTINCT regexp_replace(held, ':\d+$', '')) AS topics
+    FROM (SELECT group_id, member_id, unnest(owned) AS held FROM home) GROUP BY ALL),
 facts AS (
     SELECT group_id, member_id, at_ns, NULL AS partitions, false AS asks, owned FROM home
-    UNION ALL SELECT group_id, member_id, start_ns, partitions, true, NULL FROM requests
-    WHERE name = 'OffsetCommit' AND coalesce(error_code, 0) = 0 AND member_id IS NOT NULL),
+    UNION ALL SELECT group_id, member_id, start_ns,
+        list_filter(partitions, lambda p: list_contains(topics, regexp_replace(p, ':\d+$', ''))), true, NULL
+    FROM requests JOIN ever USING (group_id, member_id)
+    WHERE name = 'OffsetCommit' AND error_code = 0 AND member_id IS NOT NULL),
 commits AS (
     SELECT * REPLACE (last_value(owned IGNORE NULLS)
         OVER (PARTITION BY group_id, member_id ORDER BY at_ns, asks ROWS UNBOUNDED PRECEDING) AS owned)
@@ -158,7 +163,7 @@ UNION ALL BY NAME SELECT 'generation backwards' AS audit, group_id, member_id, a
 UNION ALL BY NAME SELECT 'generation never told' AS audit, group_id, member_id, from_ns, to_ns FROM generations
     WHERE NOT told AND NOT is_last
 UNION ALL BY NAME SELECT 'commit by non-owner' AS audit, group_id, member_id, at_ns AS from_ns FROM commits
-    WHERE asks AND owned IS NOT NULL
+    WHERE asks AND owned IS NOT NULL AND (partitions IS NULL OR len(partitions) > 0)
     AND (len(owned) = 0 OR len(list_filter(partitions, lambda p: NOT list_contains(owned, p))) > 0)
 UNION ALL BY NAME SELECT 'stuck in PrepareRebalance' AS audit, group_id, member_id, from_ns, to_ns
     FROM phases, ended WHERE phase = 'prepare-rebalance' AND coalesce(to_ns, end_ns) - from_ns > 300000000000

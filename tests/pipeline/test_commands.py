@@ -393,7 +393,7 @@ def test_a_seed_that_fails_is_bad_news_and_one_is_told_where_its_story_is(
 @pytest.mark.broker
 def test_tables_of_another_version_are_to_be_made_anew(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(1).write.parquet(f"{tmp_path}/cost")
-    with pytest.raises(CannotBeDone, match="has no column broker_in_vain, so another version has made it"):
+    with pytest.raises(CannotBeDone, match="has no column adopted, so another version has made it"):
         Report(spark, str(tmp_path))
 
 

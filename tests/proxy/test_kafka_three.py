@@ -77,7 +77,9 @@ async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_
         await bob.until(lambda: len(alice.values) + len(bob.values) >= 60)
         assert [len(passed(proxy, client)) for client in (alice, bob)] == [1, 1]
 
-        await trio.to_thread.run_sync(kafka.stop, 1)
+        # Not in order: the last words of a broker alone that stops may be a Metadata without any broker, and librdkafka 2.16,
+        # told so, forgets the only one it had to ask, with a proxy between them or without.
+        await trio.to_thread.run_sync(kafka.kill, 1)
         kafka.version = NEWEST
         await trio.to_thread.run_sync(kafka.start_node, 1)
         await trio.to_thread.run_sync(finish_upgrade, kafka)

@@ -331,7 +331,7 @@ def test_a_cluster_that_wants_credentials_is_judged_by_what_it_says_before(
 ) -> None:
     found = Checked(capsys, kafka_sasl.bootstrap)
     assert (found.code, found.errors()) == (0, [])
-    assert "who authenticates" in found.about("access", "ok")[0]["said"]
+    assert "authenticated clients only" in found.about("access", "ok")[0]["said"]
     assert found.about("sessions", "ok") == []
 
 

@@ -119,4 +119,5 @@ def _word(value: object) -> str:
     """Bare when it can be read as one word, quoted and escaped otherwise."""
     text = _cut(str(value))
     plain = text.isprintable() and not any(mark in text for mark in ' "=')
-    return text if plain else json.dumps(text, ensure_ascii=not text.isprintable())
+    # JSON leaves this one control character as it is.
+    return text if plain else json.dumps(text, ensure_ascii=not text.isprintable()).replace("\x7f", "\\u007f")

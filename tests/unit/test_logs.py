@@ -22,9 +22,10 @@ def test_a_line_is_time_level_event_and_facts() -> None:
 
 def test_what_a_client_says_can_not_start_a_line_of_its_own() -> None:
     log, out = lines()
-    log.warning("odd", client='a\nfake line level=error "\x1b[31m')
+    log.warning("odd", client='a\nfake line level=error "\x1b[31m\x7f')
     assert out.getvalue().count("\n") == 1
     assert "\x1b" not in out.getvalue()
+    assert "\x7f" not in out.getvalue()
     assert '\\nfake line level=error \\"\\u001b[31m' in out.getvalue()
 
 

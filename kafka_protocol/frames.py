@@ -13,9 +13,8 @@ from kafka_protocol import messages
 from kafka_protocol.codec import Bytes, decode, encode
 from kafka_protocol.compiler import read_tags, write_tags
 from kafka_protocol.errors import CodecError
+from kafka_protocol.messages import keys
 from kafka_protocol.messages.apis import APIS
-
-API_VERSIONS = 18
 
 _REQUEST = struct.Struct(">hhih")
 _CORRELATION_ID = struct.Struct(">i")
@@ -100,7 +99,7 @@ def decode_request(data: Bytes) -> tuple[RequestHeader, Any]:
 
 def response_body_offset(key: int, version: int, data: Bytes) -> int:
     """Where the body of a response begins: behind the correlation id, and the tags where there are any."""
-    if not _is_flexible(key, version) or key == API_VERSIONS:
+    if not _is_flexible(key, version) or key == keys.API_VERSIONS:
         return _CORRELATION_ID.size
     if len(data) > _CORRELATION_ID.size and data[_CORRELATION_ID.size] == 0:
         return _CORRELATION_ID.size + 1
@@ -119,5 +118,5 @@ def decode_response(key: int, version: int, data: Bytes) -> tuple[int, Any]:
 
 
 def encode_response(key: int, version: int, correlation_id: int, body: Any) -> bytes:
-    tags = b"\0" if _is_flexible(key, version) and key != API_VERSIONS else b""
+    tags = b"\0" if _is_flexible(key, version) and key != keys.API_VERSIONS else b""
     return _CORRELATION_ID.pack(correlation_id) + tags + encode(body, version)

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import msgspec
 import trio
 
+from kafka_protocol.messages import keys
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import open_admin
 from proxy.configuration import load
@@ -39,7 +40,6 @@ from proxy.wire import api_name
 from translation import errors as e
 
 WORKS, WORKS_NOT, BAD_SETTINGS = 0, 1, 2
-FETCH = 1
 Level = Literal["ok", "warning", "error"]
 
 ALL_SETTINGS = "docs/settings.md lists every setting, with its unit, default and bounds"
@@ -282,7 +282,7 @@ def _native(visits: Visits) -> Iterator[Finding]:
 
 
 def _trouble(name: str, answers: Answers) -> Finding | None:
-    if native.GROUP_HEARTBEAT not in answers.versions:
+    if keys.CONSUMER_GROUP_HEARTBEAT not in answers.versions:
         return Finding("kip-848", "error", f"{name} does not offer ConsumerGroupHeartbeat", TOO_OLD)
     if answers.verdict == e.UNSUPPORTED_VERSION:
         return Finding("kip-848", "error", f"{name} refuses ConsumerGroupHeartbeat", TURN_ON)
@@ -297,7 +297,7 @@ def _versions(visits: Visits) -> Iterator[Finding]:
         missing = [f"{api_name(key)} v{version}" for key, version in native.unspoken(answers.versions)]
         if missing:
             yield Finding("versions", "error", f"{address} does not take {', '.join(missing)}", TOO_OLD)
-    oldest = max((answers.versions.get(FETCH, (0, 0))[0] for answers in answering.values()), default=0)
+    oldest = max((answers.versions.get(keys.FETCH, (0, 0))[0] for answers in answering.values()), default=0)
     if oldest > 0:
         said = f"brokers take Fetch from version {oldest} on: clients that are too old for it fail, proxy or not"
         yield Finding("versions", "ok", said)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import trio
 
+from kafka_protocol.messages import keys
 from proxy.addresses import Address, Directory
 from proxy.causes import Disconnect
 from proxy.groups import native
@@ -110,7 +111,7 @@ async def _questions(stream: trio.abc.Stream, address: Address, directory: Direc
         await learn_brokers(stream, directory)
         verdict = (await answer_to(stream, native.ask_for_translation())).error_code
         node = next((node for node, its in directory.nodes.items() if its == address), None)
-        if node is not None and native.DESCRIBE_CONFIGS in versions:
+        if node is not None and keys.DESCRIBE_CONFIGS in versions:
             session_bounds = native.session_bounds_of(await answer_to(stream, native.ask_session_bounds(node)))
     return Answers(versions, native.group_version(offered), verdict, session_bounds)
 

@@ -26,48 +26,43 @@ from kafka_protocol import (
     surgery,
 )
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.addresses import Directory
 from proxy.answers import LENGTH, Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.treatments import Treatment
 
-PRODUCE, FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 1, 2, 3, 10
-SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 17, 18, 36
-DESCRIBE_QUORUM, DESCRIBE_CLUSTER, SHARE_FETCH, SHARE_ACKNOWLEDGE = 55, 60, 78, 79
-
 # The newest version that is offered, where it is not the newest that the codec knows (see above).
-CEILINGS = {FETCH: 15, DESCRIBE_QUORUM: 1}
+CEILINGS = {keys.FETCH: 15, keys.DESCRIBE_QUORUM: 1}
 # From which version the answer carries broker addresses (or, ApiVersions, is ours to clamp).
 REWRITTEN_FROM = {
-    METADATA: 0,
-    FIND_COORDINATOR: 0,
-    API_VERSIONS: 0,
-    DESCRIBE_CLUSTER: 0,
-    PRODUCE: 10,
-    SHARE_FETCH: 0,
-    SHARE_ACKNOWLEDGE: 0,
+    keys.METADATA: 0,
+    keys.FIND_COORDINATOR: 0,
+    keys.API_VERSIONS: 0,
+    keys.DESCRIBE_CLUSTER: 0,
+    keys.PRODUCE: 10,
+    keys.SHARE_FETCH: 0,
+    keys.SHARE_ACKNOWLEDGE: 0,
 }
 # Answered, or sent on in other words, by proxy/groups: whole, in every version the codec knows.
-OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 9, 11, 12, 13, 14
-DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT, CONSUMER_GROUP_HEARTBEAT = 15, 16, 28, 68
 TAKEN_FROM = {
-    OFFSET_COMMIT: 0,
-    JOIN_GROUP: 0,
-    HEARTBEAT: 0,
-    LEAVE_GROUP: 0,
-    SYNC_GROUP: 0,
-    DESCRIBE_GROUPS: 0,
-    LIST_GROUPS: 0,
+    keys.OFFSET_COMMIT: 0,
+    keys.JOIN_GROUP: 0,
+    keys.HEARTBEAT: 0,
+    keys.LEAVE_GROUP: 0,
+    keys.SYNC_GROUP: 0,
+    keys.DESCRIBE_GROUPS: 0,
+    keys.LIST_GROUPS: 0,
     # Before, it names no member.
-    TXN_OFFSET_COMMIT: 3,
-    CONSUMER_GROUP_HEARTBEAT: 0,
+    keys.TXN_OFFSET_COMMIT: 3,
+    keys.CONSUMER_GROUP_HEARTBEAT: 0,
     # Before, it names no member.
-    OFFSET_FETCH: 9,
+    keys.OFFSET_FETCH: 9,
 }
 # Of which version 0 is taken too: brokers have dropped it, and are asked in another.
-TAKEN_AT_0 = frozenset({LIST_OFFSETS, OFFSET_FETCH})
+TAKEN_AT_0 = frozenset({keys.LIST_OFFSETS, keys.OFFSET_FETCH})
 # Versions that brokers have dropped are served all the same, while the broker takes this one.
-SERVED_FROM_0 = {OFFSET_COMMIT: 2, LIST_OFFSETS: 1, OFFSET_FETCH: 1, JOIN_GROUP: 2}
+SERVED_FROM_0 = {keys.OFFSET_COMMIT: 2, keys.LIST_OFFSETS: 1, keys.OFFSET_FETCH: 1, keys.JOIN_GROUP: 2}
 FIRST_INTRODUCTION = 3
 # The APIs of which no version is passed that is not understood.
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
@@ -110,7 +105,7 @@ class Wire:
     def treatment_of_unlisted(self, api: int) -> Treatment:
         """APIs and versions newer than the codec: passed, but for those whose answers must be understood."""
         key, version = api >> 16, api & 0xFFFF
-        if key == API_VERSIONS:
+        if key == keys.API_VERSIONS:
             return Treatment.ANSWERED_HERE
         if key in CLAMPED:
             raise Disconnect(Cause.UNSUPPORTED_VERSION, f"{API[key].name} v{version}; up to v{ceiling(key)} is offered")
@@ -142,21 +137,21 @@ class Wire:
 
     def answer(self, api: int, correlation_id: int) -> bytes:
         """ApiVersions newer than ours gets version 0 with error 35, from which clients learn what to ask instead."""
-        versions = m.ApiVersionsResponseApiVersion(api_key=API_VERSIONS, max_version=ceiling(API_VERSIONS))
+        versions = m.ApiVersionsResponseApiVersion(api_key=keys.API_VERSIONS, max_version=ceiling(keys.API_VERSIONS))
         refusal = m.ApiVersionsResponse(error_code=UNSUPPORTED_VERSION, api_keys=[versions])
-        return _framed(encode_response(API_VERSIONS, 0, correlation_id, refusal))
+        return _framed(encode_response(keys.API_VERSIONS, 0, correlation_id, refusal))
 
     # ------------------------------------------------------------------------------------------------ for the scout
 
     def ask_api_versions(self) -> bytes:
-        return _framed(encode_request(API_VERSIONS, 0, 1, CLIENT_ID, m.ApiVersionsRequest()))
+        return _framed(encode_request(keys.API_VERSIONS, 0, 1, CLIENT_ID, m.ApiVersionsRequest()))
 
     def ask_brokers(self) -> bytes:
-        return _framed(encode_request(METADATA, 1, 2, CLIENT_ID, m.MetadataRequest(topics=[])))
+        return _framed(encode_request(keys.METADATA, 1, 2, CLIENT_ID, m.MetadataRequest(topics=[])))
 
     def brokers_of(self, answer: bytes) -> list[Broker]:
         try:
-            _, metadata = decode_response(METADATA, 1, answer)
+            _, metadata = decode_response(keys.METADATA, 1, answer)
         except CodecError as error:
             raise Disconnect(Cause.MALFORMED_ANSWER, f"{error}: is this a Kafka broker?") from error
         return [Broker(broker.node_id, broker.host, broker.port) for broker in metadata.brokers]
@@ -164,43 +159,43 @@ class Wire:
     # -------------------------------------------------------------------------------------------------- rewriting
 
     def _rewritten(self, key: int, version: int, answer: Bytes) -> Bytes:
-        if key == METADATA:
+        if key == keys.METADATA:
             return self._rewrite_metadata(version, answer)
-        if key == FIND_COORDINATOR:
+        if key == keys.FIND_COORDINATOR:
             return self._rewrite_find_coordinator(version, answer)
-        if key == DESCRIBE_CLUSTER:
+        if key == keys.DESCRIBE_CLUSTER:
             return self._rewrite_describe_cluster(version, answer)
-        if key == API_VERSIONS:
+        if key == keys.API_VERSIONS:
             return self._clamp_api_versions(version, answer)
         return self._rewrite_node_endpoints(key, version, answer)
 
     def _rewrite_metadata(self, version: int, answer: Bytes) -> Bytes:
         """The brokers are a prefix in every version; all the topics behind them are copied, not decoded."""
-        start = response_body_offset(METADATA, version, answer)
+        start = response_body_offset(keys.METADATA, version, answer)
         front, rest = surgery.split_metadata(answer[start:], version)
         for broker in front.brokers:
             broker.host, broker.port = self._directory.learn(broker.node_id, broker.host, broker.port)
         return b"".join((answer[:start], surgery.join_metadata(front, version, answer[start + rest :])))
 
     def _rewrite_find_coordinator(self, version: int, answer: Bytes) -> Bytes:
-        correlation_id, found = decode_response(FIND_COORDINATOR, version, answer)
+        correlation_id, found = decode_response(keys.FIND_COORDINATOR, version, answer)
         for coordinator in found.coordinators if version >= 4 else [found]:
             # Nobody (-1) coordinates yet: an error stands beside it, and there is no address to hide.
             if coordinator.node_id >= 0:
                 told = self._directory.learn(coordinator.node_id, coordinator.host, coordinator.port)
                 coordinator.host, coordinator.port = told
-        return encode_response(FIND_COORDINATOR, version, correlation_id, found)
+        return encode_response(keys.FIND_COORDINATOR, version, correlation_id, found)
 
     def _rewrite_describe_cluster(self, version: int, answer: Bytes) -> Bytes:
-        correlation_id, cluster = decode_response(DESCRIBE_CLUSTER, version, answer)
+        correlation_id, cluster = decode_response(keys.DESCRIBE_CLUSTER, version, answer)
         for broker in cluster.brokers:
             broker.host, broker.port = self._directory.learn(broker.broker_id, broker.host, broker.port)
-        return encode_response(DESCRIBE_CLUSTER, version, correlation_id, cluster)
+        return encode_response(keys.DESCRIBE_CLUSTER, version, correlation_id, cluster)
 
     def _rewrite_node_endpoints(self, key: int, version: int, answer: Bytes) -> Bytes:
         """Only answers that say "not the leader" name brokers; all others leave as they came. Of Produce the usual
         answer is known at a glance, for a third of what decoding it costs."""
-        if key == PRODUCE and surgery.names_no_broker(answer, version):
+        if key == keys.PRODUCE and surgery.names_no_broker(answer, version):
             return answer
         correlation_id, message = decode_response(key, version, answer)
         if not message.node_endpoints:
@@ -223,14 +218,14 @@ def _clamped(version: int, answer: Bytes) -> bytes:
     # A broker that does not know the version asked for answers in version 0.
     error = int.from_bytes(answer[4:6], "big", signed=True)
     spoken = 0 if error == UNSUPPORTED_VERSION else version
-    correlation_id, versions = decode_response(API_VERSIONS, spoken, answer)
+    correlation_id, versions = decode_response(keys.API_VERSIONS, spoken, answer)
     for offered in versions.api_keys:
         if offered.api_key in CLAMPED:
             offered.max_version = min(offered.max_version, ceiling(offered.api_key))
         if offered.min_version <= SERVED_FROM_0.get(offered.api_key, -1) <= offered.max_version:
             offered.min_version = 0
     versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
-    return encode_response(API_VERSIONS, spoken, correlation_id, versions)
+    return encode_response(keys.API_VERSIONS, spoken, correlation_id, versions)
 
 
 def ceiling(key: int) -> int:
@@ -251,17 +246,17 @@ def _treatment(key: int, version: int) -> Treatment:
     rewritten = version >= REWRITTEN_FROM.get(key, version + 1)
     if version >= TAKEN_FROM.get(key, version + 1) or (version == 0 and key in TAKEN_AT_0):
         return Treatment.TAKEN
-    if key == API_VERSIONS and version >= FIRST_INTRODUCTION:
+    if key == keys.API_VERSIONS and version >= FIRST_INTRODUCTION:
         return Treatment.INTRODUCTION
-    if key == PRODUCE:
+    if key == keys.PRODUCE:
         return Treatment.PRODUCE_REWRITTEN if rewritten else Treatment.PRODUCE
     if rewritten:
         return Treatment.REWRITTEN
-    if key == SASL_HANDSHAKE and version == 0:
+    if key == keys.SASL_HANDSHAKE and version == 0:
         return Treatment.TOKENS_FOLLOW
-    if key == SASL_HANDSHAKE:
+    if key == keys.SASL_HANDSHAKE:
         return Treatment.AUTHENTICATION
-    if key == SASL_AUTHENTICATE:
+    if key == keys.SASL_AUTHENTICATE:
         return Treatment.PROOF
     return Treatment.OPAQUE
 

@@ -16,9 +16,9 @@ import trio
 
 from kafka_protocol import decode, decode_response, encode, encode_request
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 
-JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 11, 12, 13, 14
-VERSIONS = {JOIN_GROUP: 5, HEARTBEAT: 3, LEAVE_GROUP: 3, SYNC_GROUP: 3}
+VERSIONS = {keys.JOIN_GROUP: 5, keys.HEARTBEAT: 3, keys.LEAVE_GROUP: 3, keys.SYNC_GROUP: 3}
 MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS = 79, 27
 GROUP_MEMBERS = 50
 # As clients have it by default: Java, librdkafka, kafka-python.
@@ -86,7 +86,7 @@ class Member:
                     stream = await trio.open_tcp_stream(*self._address)
                 async with stream:
                     await self._belong(stream)
-                    await self._ask(stream, LEAVE_GROUP, self._goodbye())
+                    await self._ask(stream, keys.LEAVE_GROUP, self._goodbye())
                 self._member_id, self.owned = "", None
             except (OSError, trio.BrokenResourceError):
                 # As any client does: it comes again, as the member that it is.
@@ -100,7 +100,7 @@ class Member:
                 await self._beat(stream)
 
     async def _join(self, stream: trio.SocketStream) -> bool:
-        answer = await self._ask(stream, JOIN_GROUP, self._newcomer())
+        answer = await self._ask(stream, keys.JOIN_GROUP, self._newcomer())
         if answer.error_code in (0, MEMBER_ID_REQUIRED):
             self._member_id, self._generation = answer.member_id, answer.generation_id
         else:
@@ -109,7 +109,7 @@ class Member:
 
     async def _sync(self, stream: trio.SocketStream) -> bool:
         """False: again, for it has given something up, which only the next JoinGroup says."""
-        answer = await self._ask(stream, SYNC_GROUP, self._ready())
+        answer = await self._ask(stream, keys.SYNC_GROUP, self._ready())
         if answer.error_code == REBALANCE_IN_PROGRESS:
             return False
         if answer.error_code:
@@ -124,7 +124,7 @@ class Member:
         """Until told otherwise. The first comes at any moment of the interval: a crowd has no common beat."""
         with trio.move_on_after(random.random() * HEARTBEAT_SECONDS):
             await self._restart.wait()
-        alive = self._frame(HEARTBEAT, self._alive())
+        alive = self._frame(keys.HEARTBEAT, self._alive())
         while not self._restart.is_set():
             # The error is what the answer ends with; to decode thousands a second would slow the crowd down.
             code = int.from_bytes((await _exchange(stream, alive))[-2:], "big")

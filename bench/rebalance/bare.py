@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 
-CONSUMER_GROUP_HEARTBEAT = 68
 COORDINATOR = 1
 BEAT_SECONDS = 0.05
 GRANTED_WITHIN_SECONDS = 60
@@ -62,7 +62,9 @@ class _Member:
         return answer.assignment is not None and bool(answer.assignment.topic_partitions)
 
     def _ask(self, request: m.ConsumerGroupHeartbeatRequest) -> m.ConsumerGroupHeartbeatResponse:
-        answer: m.ConsumerGroupHeartbeatResponse = self._kafka.ask(COORDINATOR, CONSUMER_GROUP_HEARTBEAT, 1, request)
+        answer: m.ConsumerGroupHeartbeatResponse = self._kafka.ask(
+            COORDINATOR, keys.CONSUMER_GROUP_HEARTBEAT, 1, request
+        )
         if answer.error_code:
             raise RuntimeError(f"the coordinator refused: {answer.error_code} {answer.error_message}")
         return answer

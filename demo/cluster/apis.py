@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from demo.cluster import group_requests, offset_requests, record_requests, topic_requests
 from demo.cluster.cluster import Cluster
 from demo.cluster.request import Request
-
-PRODUCE, API_VERSIONS = 0, 18
+from kafka_protocol.messages import keys
 
 
 class Served(NamedTuple):
@@ -29,7 +28,7 @@ def api_versions(cluster: Cluster, request: Request) -> Any:
 
 SERVED: dict[int, Served] = {
     # Brokers say 0 here for librdkafka's sake, and refuse what is below 3 (KAFKA-18659).
-    PRODUCE: Served((0, 9), record_requests.produce),
+    keys.PRODUCE: Served((0, 9), record_requests.produce),
     1: Served((4, 12), record_requests.fetch, record_requests.wait_for_records),
     2: Served((1, 7), record_requests.list_offsets),
     3: Served((0, 13), topic_requests.metadata),
@@ -42,7 +41,7 @@ SERVED: dict[int, Served] = {
     14: Served((0, 5), group_requests.sync_classic),
     15: Served((0, 6), group_requests.describe_classic),
     16: Served((0, 5), group_requests.list_groups),
-    API_VERSIONS: Served((0, 4), api_versions),
+    keys.API_VERSIONS: Served((0, 4), api_versions),
     19: Served((2, 7), topic_requests.create_topics),
     22: Served((0, 4), record_requests.init_producer_id),
     68: Served((0, 1), group_requests.heartbeat),

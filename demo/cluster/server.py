@@ -16,13 +16,14 @@ from typing import Any
 
 import trio
 
-from demo.cluster.apis import API_VERSIONS, OFFERED, PRODUCE, SERVED
+from demo.cluster.apis import OFFERED, SERVED
 from demo.cluster.cluster import HOST, Cluster
 from demo.cluster.codes import Code
 from demo.cluster.faults import Cut, Delay, Fail, Fault, Lose
 from demo.cluster.request import Request
 from demo.cluster.topic_requests import versions_answer
 from kafka_protocol import API, CodecError, decode, decode_prefix, decode_request_header, encode_response, fields_of
+from kafka_protocol.messages import keys
 from simulation.brokers import V4_4, BrokerLine, GroupSettings
 
 LARGEST_REQUEST_BYTES = 100 * 1024 * 1024
@@ -114,7 +115,7 @@ class Connection:
         header, at = decode_request_header(frame)
         key, version = header.api_key, header.api_version
         first, last = OFFERED.get(key, (0, -1))
-        if key == API_VERSIONS and version > last:
+        if key == keys.API_VERSIONS and version > last:
             # Who asks in a version we do not know is told in version 0 which ones we do (KIP-511).
             await self._send(
                 encode_response(key, 0, header.correlation_id, versions_answer(OFFERED, Code.UNSUPPORTED_VERSION))
@@ -126,7 +127,7 @@ class Connection:
         request = Request(self._node, version, body, header.client_id or "", self._host)
         fault = self._cluster.faults.befall(API[key].name, self._node, request.client_id)
         answer = await self._perform(key, request, fault)
-        if key == PRODUCE and body.acks == 0:
+        if key == keys.PRODUCE and body.acks == 0:
             return
         await self._send(encode_response(key, version, header.correlation_id, answer))
 

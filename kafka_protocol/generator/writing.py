@@ -24,7 +24,9 @@ def package(schemas: list[Schema]) -> dict[str, str]:
         apis.setdefault(api_name(schema), []).append(schema)
     files = {f"{snake_case(name)}.py": _module(name, group) for name, group in apis.items()}
     files["__init__.py"] = _index(apis)
-    files["apis.py"] = _api_table({name: group for name, group in apis.items() if group[0].key >= 0})
+    keyed = {name: group for name, group in apis.items() if group[0].key >= 0}
+    files["apis.py"] = _api_table(keyed)
+    files["keys.py"] = _keys(keyed)
     return files
 
 
@@ -129,3 +131,9 @@ def _api_table(apis: dict[str, list[Schema]]) -> str:
         request = next(each for each in schemas if each.name.endswith("Request"))
         lines.append(f"    {request.key}: ({name!r}, {request.versions}, {request.flexible_from}),")
     return "\n".join([*lines, "}", ""])
+
+
+def _keys(apis: dict[str, list[Schema]]) -> str:
+    lines = [BANNER + '"""The keys of the APIs, by name."""\n']
+    lines += [f"{snake_case(name).upper()} = {group[0].key}" for name, group in apis.items()]
+    return "\n".join([*lines, ""])

@@ -13,6 +13,7 @@ import msgspec
 
 from kafka_protocol import API, CodecError, decode_request, decode_response, encode, encode_request, encode_response
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.causes import Cause, Disconnect
 from proxy.groups.native import Ask, SeenGroup, SeenMember
 from translation import actions as do
@@ -21,17 +22,13 @@ from translation import events as ev
 from translation.embedded import write_assignment
 from translation.heartbeat import TopicPartition, unless_blank
 
-OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP = 8, 9, 11, 12, 13, 14
-DESCRIBE_GROUPS, LIST_GROUPS, TXN_OFFSET_COMMIT = 15, 16, 28
-GROUP_HEARTBEAT = 68
-
 # Every broker with consumer groups takes these.
 JOIN_ASKED, SYNC_ASKED = 5, 3
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
 FIRST_BATCH_LEAVE = 3
-COMMITS = frozenset({OFFSET_COMMIT, TXN_OFFSET_COMMIT})
-FIRST_COMMIT_OF_NATIVE = {OFFSET_COMMIT: 9, TXN_OFFSET_COMMIT: 3}
-FIRST_COMMIT_BY_TOPIC_ID = {OFFSET_COMMIT: 10, TXN_OFFSET_COMMIT: 6}
+COMMITS = frozenset({keys.OFFSET_COMMIT, keys.TXN_OFFSET_COMMIT})
+FIRST_COMMIT_OF_NATIVE = {keys.OFFSET_COMMIT: 9, keys.TXN_OFFSET_COMMIT: 3}
+FIRST_COMMIT_BY_TOPIC_ID = {keys.OFFSET_COMMIT: 10, keys.TXN_OFFSET_COMMIT: 6}
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,23 +210,27 @@ def commit_answer(request: Request, error_code: int) -> bytes:
 
 
 _COMMIT_ANSWERS: dict[int, tuple[Any, Any, Any]] = {
-    OFFSET_COMMIT: (m.OffsetCommitResponseTopic, m.OffsetCommitResponsePartition, m.OffsetCommitResponse),
-    TXN_OFFSET_COMMIT: (m.TxnOffsetCommitResponseTopic, m.TxnOffsetCommitResponsePartition, m.TxnOffsetCommitResponse),
+    keys.OFFSET_COMMIT: (m.OffsetCommitResponseTopic, m.OffsetCommitResponsePartition, m.OffsetCommitResponse),
+    keys.TXN_OFFSET_COMMIT: (
+        m.TxnOffsetCommitResponseTopic,
+        m.TxnOffsetCommitResponsePartition,
+        m.TxnOffsetCommitResponse,
+    ),
 }
 
 
 _ONLY_A_CODE: dict[int, Any] = {
-    HEARTBEAT: m.HeartbeatResponse,
-    LEAVE_GROUP: m.LeaveGroupResponse,
-    GROUP_HEARTBEAT: m.ConsumerGroupHeartbeatResponse,
+    keys.HEARTBEAT: m.HeartbeatResponse,
+    keys.LEAVE_GROUP: m.LeaveGroupResponse,
+    keys.CONSUMER_GROUP_HEARTBEAT: m.ConsumerGroupHeartbeatResponse,
 }
 
 
 def refusal(request: Request, error_code: int) -> bytes:
     """Any of these, refused."""
-    if request.key == JOIN_GROUP:
+    if request.key == keys.JOIN_GROUP:
         return join_answer(request, do.AnswerJoin(0, error_code, member_id=request.body.member_id))
-    if request.key == SYNC_GROUP:
+    if request.key == keys.SYNC_GROUP:
         return sync_answer(request, do.AnswerSync(0, error_code))
     if request.key in _ONLY_A_CODE:
         return request.answered(_ONLY_A_CODE[request.key](error_code=error_code))
@@ -242,13 +243,13 @@ def refusal(request: Request, error_code: int) -> bytes:
 def ask_join(request: Request) -> Ask:
     """What its client asks, in words that every broker takes."""
     timeout_ms = join_requested(request).rebalance_timeout_ms
-    return Ask(JOIN_GROUP, JOIN_ASKED, msgspec.structs.replace(request.body, rebalance_timeout_ms=timeout_ms))
+    return Ask(keys.JOIN_GROUP, JOIN_ASKED, msgspec.structs.replace(request.body, rebalance_timeout_ms=timeout_ms))
 
 
 def ask_sync(request: Request, generation: int) -> Ask:
     body = request.body
     return Ask(
-        SYNC_GROUP,
+        keys.SYNC_GROUP,
         SYNC_ASKED,
         m.SyncGroupRequest(
             group_id=body.group_id,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kafka_protocol.messages import keys
 from proxy.groups import classic
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
@@ -89,7 +90,7 @@ class Commits:
         request = self._requests.request_of(order.request)
         if order.error_code is None and answer is not None:
             self._requests.answer(order.request, request.answered(answer))
-        elif order.error_code == e.REBALANCE_IN_PROGRESS and request.key == classic.TXN_OFFSET_COMMIT:
+        elif order.error_code == e.REBALANCE_IN_PROGRESS and request.key == keys.TXN_OFFSET_COMMIT:
             # No coordinator says that to a producer: Java's takes it for the end of its life. This aborts a transaction.
             self._requests.refuse(order.request, e.ILLEGAL_GENERATION)
         else:
@@ -99,7 +100,7 @@ class Commits:
 
     def forward(self, line: Line, request: Request) -> None:
         """As it came, whatever it is; a version that brokers have dropped is lifted."""
-        if request.key == classic.OFFSET_COMMIT and request.version < OLDEST_EVERYWHERE:
+        if request.key == keys.OFFSET_COMMIT and request.version < OLDEST_EVERYWHERE:
             ask = Ask(request.key, OLDEST_EVERYWHERE, _without_dropped(request.body))
             line.ask(ask, lambda answer: self._lifted(line, request, answer))
         else:
@@ -124,7 +125,7 @@ def _without_epochs(request: Request, frame: bytes) -> bytes:
 
 
 def _version_upstream(request: Request) -> int:
-    if request.key == classic.OFFSET_COMMIT:
+    if request.key == keys.OFFSET_COMMIT:
         return max(request.version, classic.FIRST_COMMIT_OF_NATIVE[request.key])
     return request.version
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_protocol.messages import keys
 from proxy.causes import Cause
 from proxy.groups import classic, native
 from proxy.groups.classic import Request
@@ -22,7 +23,7 @@ FIRST_LIST_WITH_STATES = 4
 
 
 def taken(line: Line, request: Request) -> None:
-    if request.key == classic.DESCRIBE_GROUPS:
+    if request.key == keys.DESCRIBE_GROUPS:
         ask = Ask(request.key, request.version, request.body)
         line.know_versions(lambda: line.ask(ask, lambda answer: _described(line, request, answer)))
     elif request.version == FIRST_LIST_WITH_STATES:
@@ -38,7 +39,7 @@ def _described(line: Line, request: Request, answer: Any) -> None:
         line.connection.close(Cause.BROKER_LOST, f"no answer to {request.name}")
         return
     dead = [group.group_id for group in answer.groups if _is_dead(group)]
-    if not dead or not line.offers(native.GROUP_DESCRIBE):
+    if not dead or not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
         line.answer(request.answered(answer))
         return
     ask = native.ask_description(dead, line.versions, request.body.include_authorized_operations)

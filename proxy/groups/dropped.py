@@ -16,14 +16,14 @@ from typing import Any
 
 import msgspec
 
+from kafka_protocol.messages import keys
 from proxy.causes import Cause
-from proxy.groups.classic import OFFSET_FETCH, Request
+from proxy.groups.classic import Request
 from proxy.groups.line import Line
 from proxy.groups.native import Ask
 from translation import errors as e
 
-LIST_OFFSETS = 2
-DROPPED = frozenset({(LIST_OFFSETS, 0), (OFFSET_FETCH, 0)})
+DROPPED = frozenset({(keys.LIST_OFFSETS, 0), (keys.OFFSET_FETCH, 0)})
 INSTEAD = 1
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
@@ -40,7 +40,7 @@ def taken(line: Line, request: Request) -> None:
         oldest, _ = line.versions.get(request.key, (INSTEAD, INSTEAD))
         if oldest == 0:
             line.forward(request.frame)
-        elif request.key == OFFSET_FETCH:
+        elif request.key == keys.OFFSET_FETCH:
             _ask(line, request, request.body, lambda answer: line.answer(request.answered(_fetched(answer))))
         else:
             _list_offsets(line, request)

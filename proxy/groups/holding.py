@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_protocol.messages import keys
 from proxy.groups import classic
 from proxy.groups.line import Key, Line
 from translation import actions as do
@@ -31,7 +32,7 @@ class Holds:
     def interrupted(self, line: Line) -> None:
         """More has come on a connection whose Heartbeat may be held."""
         waiting = self._requests.waiting(line.number)
-        if waiting is not None and waiting.request.key == classic.HEARTBEAT and line.number is not None:
+        if waiting is not None and waiting.request.key == keys.HEARTBEAT and line.number is not None:
             key = (waiting.request.body.group_id, waiting.request.body.member_id)
             self._interrupting = True
             self._host.feed(key, ev.HoldInterrupted(request=line.number))

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from kafka_protocol.messages import keys
 from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
 from proxy.connections import Connection
@@ -31,7 +32,7 @@ ANSWER_MS = 30_000
 # A coordinator that is there answers these within 5 s, with an error if need be (`offsets.commit.timeout.ms`). One that does
 # not, though nothing has ended its connections (its machine hangs, or is cut off), has a successor that gives its members one
 # session to come. Clients look for it when their connection ends: so it must end long before that has passed.
-PROMPT = frozenset({native.GROUP_HEARTBEAT, native.GROUP_DESCRIBE, native.OFFSET_COMMIT})
+PROMPT = frozenset({keys.CONSUMER_GROUP_HEARTBEAT, keys.CONSUMER_GROUP_DESCRIBE, keys.OFFSET_COMMIT})
 PROMPT_MS = 10_000
 
 # What the probe may answer that says "not here", and "not you".

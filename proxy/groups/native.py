@@ -13,12 +13,9 @@ import msgspec
 
 from kafka_protocol import CodecError, decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.causes import Cause, Disconnect
 from translation.heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
-
-METADATA, OFFSET_COMMIT, HEARTBEAT, LEAVE_GROUP = 3, 8, 12, 13
-DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS = 15, 16, 18
-DESCRIBE_CONFIGS, GROUP_HEARTBEAT, GROUP_DESCRIBE = 32, 68, 69
 
 # The first version that knows topics by id and means it.
 METADATA_BY_ID = 12
@@ -51,7 +48,7 @@ def read(ask: Ask, frame: bytes) -> Any:
 
 
 def ask_versions() -> Ask:
-    return Ask(API_VERSIONS, 0, m.ApiVersionsRequest())
+    return Ask(keys.API_VERSIONS, 0, m.ApiVersionsRequest())
 
 
 def versions_of(answer: Any) -> Versions:
@@ -60,7 +57,7 @@ def versions_of(answer: Any) -> Versions:
 
 def ask_leave_to_read(group_id: str) -> Ask:
     """A classic heartbeat of nobody: it changes nothing, and the broker says whether this principal may READ the group."""
-    return Ask(HEARTBEAT, 0, m.HeartbeatRequest(group_id=group_id, generation_id=0, member_id="nobody"))
+    return Ask(keys.HEARTBEAT, 0, m.HeartbeatRequest(group_id=group_id, generation_id=0, member_id="nobody"))
 
 
 # --- what a cluster can do -----------------------------------------------------------------------------------------
@@ -68,7 +65,14 @@ def ask_leave_to_read(group_id: str) -> Ask:
 FEATURES_VERSION = 3
 GROUP_VERSION = "group.version"
 # By API: a version that the translation speaks, and that a broker must therefore take.
-SPOKEN = {METADATA: 12, OFFSET_COMMIT: 9, HEARTBEAT: 0, LEAVE_GROUP: 3, GROUP_HEARTBEAT: 0, GROUP_DESCRIBE: 0}
+SPOKEN = {
+    keys.METADATA: 12,
+    keys.OFFSET_COMMIT: 9,
+    keys.HEARTBEAT: 0,
+    keys.LEAVE_GROUP: 3,
+    keys.CONSUMER_GROUP_HEARTBEAT: 0,
+    keys.CONSUMER_GROUP_DESCRIBE: 0,
+}
 CHECK = "kip848-proxy-check"
 # What `DescribeConfigs` calls a broker, and what brokers call the bounds of a classic member's session.
 BROKER = 4
@@ -78,7 +82,7 @@ SESSION_BOUNDS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms"
 def ask_features() -> Ask:
     """ApiVersions that brokers since 2.4 answer with the cluster's features. They refuse who does not say what it is."""
     body = m.ApiVersionsRequest(client_software_name=CHECK, client_software_version="1")
-    return Ask(API_VERSIONS, FEATURES_VERSION, body)
+    return Ask(keys.API_VERSIONS, FEATURES_VERSION, body)
 
 
 def group_version(answer: Any) -> int:
@@ -96,7 +100,7 @@ def ask_session_bounds(node: int) -> Ask:
     broker = m.DescribeConfigsRequestDescribeConfigsResource(
         resource_type=BROKER, resource_name=str(node), configuration_keys=[*SESSION_BOUNDS]
     )
-    return Ask(DESCRIBE_CONFIGS, 1, m.DescribeConfigsRequest(resources=[broker]))
+    return Ask(keys.DESCRIBE_CONFIGS, 1, m.DescribeConfigsRequest(resources=[broker]))
 
 
 def session_bounds_of(answer: Any) -> tuple[int, int] | None:
@@ -121,7 +125,7 @@ def _within(version: int, offered: tuple[int, int]) -> bool:
 
 def ask_heartbeat(heartbeat: GroupHeartbeat, versions: Versions) -> Ask:
     names = heartbeat.subscribed_topic_names
-    version = min(versions[GROUP_HEARTBEAT][1], 1)
+    version = min(versions[keys.CONSUMER_GROUP_HEARTBEAT][1], 1)
     body = m.ConsumerGroupHeartbeatRequest(
         group_id=heartbeat.group_id,
         member_id=heartbeat.member_id,
@@ -134,7 +138,7 @@ def ask_heartbeat(heartbeat: GroupHeartbeat, versions: Versions) -> Ask:
         server_assignor=heartbeat.server_assignor,
         topic_partitions=None if heartbeat.owned is None else _by_topic(heartbeat.owned),
     )
-    return Ask(GROUP_HEARTBEAT, version, body)
+    return Ask(keys.CONSUMER_GROUP_HEARTBEAT, version, body)
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[m.ConsumerGroupHeartbeatRequestTopicPartitions]:
@@ -177,12 +181,12 @@ class NativeHeartbeat(NamedTuple):
 
     def paced(self, interval_ms: int) -> bytes:
         self.answer.heartbeat_interval_ms = interval_ms
-        return encode_response(GROUP_HEARTBEAT, self.version, self.correlation_id, self.answer)
+        return encode_response(keys.CONSUMER_GROUP_HEARTBEAT, self.version, self.correlation_id, self.answer)
 
 
 def passed(version: int, frame: bytes) -> NativeHeartbeat:
     try:
-        correlation_id, answer = decode_response(GROUP_HEARTBEAT, version, frame)
+        correlation_id, answer = decode_response(keys.CONSUMER_GROUP_HEARTBEAT, version, frame)
     except CodecError as error:
         raise Disconnect(Cause.MALFORMED_ANSWER, str(error)) from error
     return NativeHeartbeat(correlation_id, version, answer)
@@ -199,7 +203,7 @@ def ask_leave(group_id: str, member_id: str, instance_id: str | None) -> Ask:
     body = m.ConsumerGroupHeartbeatRequest(
         group_id=group_id, member_id=member_id, member_epoch=LEAVE_EPOCH, instance_id=instance_id
     )
-    return Ask(GROUP_HEARTBEAT, 0, body)
+    return Ask(keys.CONSUMER_GROUP_HEARTBEAT, 0, body)
 
 
 def ask_leave_of(group_id: str, leavers: Iterable[tuple[str, str | None]]) -> Ask:
@@ -207,7 +211,7 @@ def ask_leave_of(group_id: str, leavers: Iterable[tuple[str, str | None]]) -> As
     members = [
         m.LeaveGroupRequestMemberIdentity(member_id=each, group_instance_id=instance) for each, instance in leavers
     ]
-    return Ask(LEAVE_GROUP, BATCH_LEAVE_VERSION, m.LeaveGroupRequest(group_id=group_id, members=members))
+    return Ask(keys.LEAVE_GROUP, BATCH_LEAVE_VERSION, m.LeaveGroupRequest(group_id=group_id, members=members))
 
 
 # --- lists and descriptions ----------------------------------------------------------------------------------------
@@ -250,7 +254,7 @@ class SeenGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 def ask_description(group_ids: Iterable[str], versions: Versions, operations: bool = False) -> Ask:
     body = m.ConsumerGroupDescribeRequest(group_ids=list(group_ids), include_authorized_operations=operations)
-    return Ask(GROUP_DESCRIBE, min(versions[GROUP_DESCRIBE][1], 1), body)
+    return Ask(keys.CONSUMER_GROUP_DESCRIBE, min(versions[keys.CONSUMER_GROUP_DESCRIBE][1], 1), body)
 
 
 def descriptions(answer: Any) -> list[SeenGroup]:
@@ -292,11 +296,11 @@ def _names(assignment: Any) -> dict[str, str]:
 
 def ask_list(versions: Versions) -> Ask:
     """Of groups, with their types where the broker has a word for them: before 4.0 all are classic."""
-    return Ask(LIST_GROUPS, min(versions[LIST_GROUPS][1], LIST_WITH_TYPES), m.ListGroupsRequest())
+    return Ask(keys.LIST_GROUPS, min(versions[keys.LIST_GROUPS][1], LIST_WITH_TYPES), m.ListGroupsRequest())
 
 
 def ask_classic_members(group_ids: Iterable[str]) -> Ask:
-    return Ask(DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=list(group_ids)))
+    return Ask(keys.DESCRIBE_GROUPS, 0, m.DescribeGroupsRequest(groups=list(group_ids)))
 
 
 def classic_members(answer: Any) -> set[str]:
@@ -308,7 +312,7 @@ def classic_members(answer: Any) -> set[str]:
 
 def ask_names(topic_ids: Iterable[str]) -> Ask:
     topics = [m.MetadataRequestTopic(topic_id=bytes.fromhex(topic_id), name=None) for topic_id in topic_ids]
-    return Ask(METADATA, METADATA_BY_ID, m.MetadataRequest(topics=topics, allow_auto_topic_creation=False))
+    return Ask(keys.METADATA, METADATA_BY_ID, m.MetadataRequest(topics=topics, allow_auto_topic_creation=False))
 
 
 def names(answer: Any) -> dict[str, str | None]:
@@ -320,7 +324,7 @@ def names(answer: Any) -> dict[str, str | None]:
 
 def ask_ids(topics: Iterable[str]) -> Ask:
     wanted = [m.MetadataRequestTopic(name=name) for name in topics]
-    return Ask(METADATA, METADATA_BY_ID, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+    return Ask(keys.METADATA, METADATA_BY_ID, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
 
 
 def with_names(member: SeenMember, answer: Any) -> SeenMember:
@@ -332,7 +336,7 @@ def with_names(member: SeenMember, answer: Any) -> SeenMember:
 
 def ask_allowed(topics: Iterable[str]) -> Ask:
     wanted = [m.MetadataRequestTopic(name=name) for name in topics]
-    return Ask(METADATA, METADATA_BY_NAME, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+    return Ask(keys.METADATA, METADATA_BY_NAME, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
 
 
 def allowed(answer: Any) -> tuple[str, ...]:

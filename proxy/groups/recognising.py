@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_protocol.messages import keys
 from proxy.groups import classic, convertible, native
 from proxy.groups.line import Key
 from proxy.groups.native import SeenGroup, SeenMember
@@ -83,7 +84,7 @@ class Recognition:
             self._judge(number, key, group, member)
 
     def _judge(self, number: int, key: Key, group: SeenGroup, member: SeenMember | None) -> None:
-        is_join = self._requests.request_of(number).key == classic.JOIN_GROUP
+        is_join = self._requests.request_of(number).key == keys.JOIN_GROUP
         caught_up = number in self._caught_up
         self._caught_up.discard(number)
         if key in self._host.members:
@@ -110,7 +111,7 @@ class Recognition:
         self._caught_up.discard(number)
         if key in self._host.members:
             self._requests.speak(number, key)
-        elif self._requests.request_of(number).key == classic.JOIN_GROUP:
+        elif self._requests.request_of(number).key == keys.JOIN_GROUP:
             self._requests.refuse(number, e.UNKNOWN_MEMBER_ID)
         else:
             self._requests.pass_on(number, "its group may not be described")

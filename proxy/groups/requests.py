@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kafka_protocol.messages import keys
 from proxy import observations as seen
 from proxy.connections import Connection
-from proxy.groups import classic, describing, dropped, fetching, native
+from proxy.groups import classic, describing, dropped, fetching
 from proxy.groups.classic import Request
 from proxy.groups.commits import Commits
 from proxy.groups.holding import Holds
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from proxy.groups.host import Host
 
 # A member speaks on the connection of these; commits may come on a producer's.
-MEMBERS_OWN = frozenset({classic.JOIN_GROUP, classic.SYNC_GROUP, classic.HEARTBEAT})
+MEMBERS_OWN = frozenset({keys.JOIN_GROUP, keys.SYNC_GROUP, keys.HEARTBEAT})
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -71,13 +72,13 @@ class Requests:
         """A request of a group, whole. It is answered or forwarded, now or later, whatever happens."""
         request = classic.read(frame)
         line.known_as(request.client_id)
-        if request.key in (classic.DESCRIBE_GROUPS, classic.LIST_GROUPS):
+        if request.key in (keys.DESCRIBE_GROUPS, keys.LIST_GROUPS):
             return describing.taken(line, request)
         if (request.key, request.version) in dropped.DROPPED:
             return dropped.taken(line, request)
-        if request.key == classic.OFFSET_FETCH:
+        if request.key == keys.OFFSET_FETCH:
             return fetching.taken(line, request, self._host.translates)
-        if request.key == classic.GROUP_HEARTBEAT:
+        if request.key == keys.CONSUMER_GROUP_HEARTBEAT:
             return self._native_request(line, request)
         return self._group_request(line, request)
 
@@ -106,7 +107,7 @@ class Requests:
         group_id = request.body.group_id
         if self._is_refused(request):
             return self._keep_out(line, request)
-        if request.key == classic.LEAVE_GROUP:
+        if request.key == keys.LEAVE_GROUP:
             self.untranslated.leave(request)
         if reason := self._why_not_ours(request):
             return self.untranslated.take(line, request, reason)
@@ -125,7 +126,7 @@ class Requests:
         return any(key in self._host.members for key in self._spoken_for(request))
 
     def _spoken_for(self, request: Request) -> list[Key]:
-        is_leave = request.key == classic.LEAVE_GROUP
+        is_leave = request.key == keys.LEAVE_GROUP
         return self.leaves.keys(request) if is_leave else [(request.body.group_id, request.body.member_id)]
 
     def _keep_out(self, line: Line, request: Request) -> None:
@@ -137,7 +138,7 @@ class Requests:
     def _why_not_ours(self, request: Request) -> str | None:
         key = (request.body.group_id, request.body.member_id)
         mode, rules = self._host.rules.of(key[0])
-        is_join = request.key == classic.JOIN_GROUP
+        is_join = request.key == keys.JOIN_GROUP
         if key[0] and not unless_blank(key[0]):
             return "a blank group id, which no coordinator of native members takes"
         if mode in ("pass", "dry-run") and not self._is_translated(request):
@@ -176,9 +177,9 @@ class Requests:
         line, request = self.line_of(number), self.request_of(number)
         if error:
             return self.refuse(number, error)
-        if not (line.offers(native.GROUP_HEARTBEAT) and line.offers(native.GROUP_DESCRIBE)):
+        if not (line.offers(keys.CONSUMER_GROUP_HEARTBEAT) and line.offers(keys.CONSUMER_GROUP_DESCRIBE)):
             return self.pass_on(number, "the brokers do not offer ConsumerGroupHeartbeat")
-        if request.key == classic.LEAVE_GROUP:
+        if request.key == keys.LEAVE_GROUP:
             return self.leaves.taken(number, request)
         return self._route(number, (request.body.group_id, request.body.member_id))
 
@@ -201,11 +202,11 @@ class Requests:
     def event_of(self, number: int, key: Key) -> ev.ClientEvent:
         request = self.request_of(number)
         match request.key:
-            case classic.JOIN_GROUP:
+            case keys.JOIN_GROUP:
                 return self._join(number, key, request)
-            case classic.SYNC_GROUP:
+            case keys.SYNC_GROUP:
                 return classic.sync_requested(request, number)
-            case classic.HEARTBEAT:
+            case keys.HEARTBEAT:
                 return classic.heartbeat_requested(request, number)
             case _:
                 return classic.commit_requested(request, number)
@@ -276,11 +277,11 @@ class Requests:
 
 
 def _joins(request: Request) -> bool:
-    if request.key == classic.GROUP_HEARTBEAT:
+    if request.key == keys.CONSUMER_GROUP_HEARTBEAT:
         return bool(request.body.member_epoch == JOIN_EPOCH)
-    return request.key == classic.JOIN_GROUP
+    return request.key == keys.JOIN_GROUP
 
 
 def _speaks_for_member(request: Request) -> bool:
     """Simple consumers and admin tools commit in nobody's name; an old LeaveGroup by instance does name somebody."""
-    return bool(request.body.member_id) or request.key == classic.LEAVE_GROUP
+    return bool(request.body.member_id) or request.key == keys.LEAVE_GROUP

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from kafka_protocol.messages import keys
 from proxy.groups import native
 from proxy.groups.classic import Request
 from proxy.groups.line import Line
@@ -59,7 +60,7 @@ class Succession:
         ours = self._host.members.get((group_id, self._host.instances.get((group_id, instance_id), "")))
         if ours is not None and ours.phase is not Phase.ABSENT:
             found(ours.member_id)
-        elif line.offers(native.GROUP_DESCRIBE):
+        elif line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             ask = native.ask_description([group_id], line.versions)
             line.ask(ask, lambda answer: found(_legacy_holder(answer, instance_id)))
         else:

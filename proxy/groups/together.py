@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_protocol.messages import keys
 from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
@@ -163,7 +164,7 @@ class Together:
 
     def _describe(self, group_id: str) -> None:
         line = self._host.line_into(group_id)
-        if line is None or not line.offers(native.GROUP_DESCRIBE):
+        if line is None or not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             self._tell(group_id, gr.DescriptionFailed(for_good=line is not None))
             return
         line.ask(native.ask_description([group_id], line.versions), lambda answer: self._described(group_id, answer))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_protocol.messages import keys
 from proxy import observations as seen
 from proxy.groups import classic, convertible
 from proxy.groups.classic import Request
@@ -62,11 +63,11 @@ class Untranslated:
     def take(self, line: Line, request: Request, reason: str) -> None:
         """To the broker's classic protocol, said once a member."""
         key = (request.body.group_id, request.body.member_id)
-        if request.key == classic.SYNC_GROUP and key in self._without_notes:
+        if request.key == keys.SYNC_GROUP and key in self._without_notes:
             request = convertible.sync(request)
-        if request.key == classic.HEARTBEAT:
+        if request.key == keys.HEARTBEAT:
             return line.forward(request.frame, lambda answer: self._beaten(line, request, reason, answer))
-        if request.key != classic.JOIN_GROUP:
+        if request.key != keys.JOIN_GROUP:
             return self._requests.commits.forward(line, request)
         may_convert = self._may_convert(request)
         if may_convert:

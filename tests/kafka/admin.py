@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 
 T = TypeVar("T")
 
 WAIT_SECONDS = 60
-LIST_OFFSETS, METADATA, FIND_COORDINATOR, CREATE_TOPICS, CREATE_ACLS, DELETE_ACLS = 2, 3, 10, 19, 30, 31
 EARLIEST = -2
-CREATE_PARTITIONS, ELECT_LEADERS, INCREMENTAL_ALTER_CONFIGS, ALTER_REASSIGNMENTS = 37, 43, 44, 45
+ALTER_REASSIGNMENTS = 45
 GROUP_RESOURCE, LITERAL_PATTERN, ALLOW, SET = 32, 3, 3, 0
 ACL_RESOURCES = {"topic": 2, "group": 3, "cluster": 4, "transactional_id": 5}
 ACL_OPERATIONS = {
@@ -47,13 +47,13 @@ class Admin(abc.ABC):
         topic = m.CreateTopicsRequestCreatableTopic(
             name=name, num_partitions=partitions, replication_factor=replication
         )
-        answer = self.ask_any(CREATE_TOPICS, 5, m.CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
+        answer = self.ask_any(keys.CREATE_TOPICS, 5, m.CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
         _accepted(answer.topics)
         self._wait_for_leaders(name, partitions)
 
     def grow_topic(self, name: str, partitions: int) -> None:
         topic = m.CreatePartitionsRequestCreatePartitionsTopic(name=name, count=partitions, assignments=None)
-        answer = self.ask_any(CREATE_PARTITIONS, 1, m.CreatePartitionsRequest(topics=[topic], timeout_ms=10_000))
+        answer = self.ask_any(keys.CREATE_PARTITIONS, 1, m.CreatePartitionsRequest(topics=[topic], timeout_ms=10_000))
         _accepted(answer.results)
         self._wait_for_leaders(name, partitions)
 
@@ -62,7 +62,7 @@ class Admin(abc.ABC):
         request = _metadata_of(name)
 
         def known() -> bool:
-            found = [answer.topics[0].partitions for answer in self.ask_all(METADATA, 4, request)]
+            found = [answer.topics[0].partitions for answer in self.ask_all(keys.METADATA, 4, request)]
             return all(sum(each.leader_id >= 0 for each in every) == partitions for every in found)
 
         until(known, f"topic {name} has leaders")
@@ -72,7 +72,7 @@ class Admin(abc.ABC):
         """A leader is named before it has opened the partition, and not every library tries again for long."""
         wanted = m.ListOffsetsRequestListOffsetsPartition(partition_index=partition, timestamp=EARLIEST)
         of_topic = m.ListOffsetsRequestListOffsetsTopic(name=topic, partitions=[wanted])
-        answer = self.ask(leader, LIST_OFFSETS, 1, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic]))
+        answer = self.ask(leader, keys.LIST_OFFSETS, 1, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic]))
         return bool(answer.topics[0].partitions[0].error_code == 0)
 
     def allow(self, principal: str, resource: str, name: str, *operations: str) -> None:
@@ -89,7 +89,7 @@ class Admin(abc.ABC):
             )
             for operation in operations
         ]
-        _accepted(self.ask_any(CREATE_ACLS, 2, m.CreateAclsRequest(creations=rules)).results)
+        _accepted(self.ask_any(keys.CREATE_ACLS, 2, m.CreateAclsRequest(creations=rules)).results)
 
     def forbid(self, principal: str, resource: str, name: str, *operations: str) -> None:
         """What was allowed is no more."""
@@ -105,7 +105,7 @@ class Admin(abc.ABC):
             )
             for operation in operations
         ]
-        found = self.ask_any(DELETE_ACLS, 2, m.DeleteAclsRequest(filters=rules)).filter_results
+        found = self.ask_any(keys.DELETE_ACLS, 2, m.DeleteAclsRequest(filters=rules)).filter_results
         _accepted(found)
         assert all(each.matching_acls for each in found), "it was not allowed"
 
@@ -120,13 +120,13 @@ class Admin(abc.ABC):
             resource_type=GROUP_RESOURCE, resource_name=group, configs=configs
         )
         request = m.IncrementalAlterConfigsRequest(resources=[resource])
-        _accepted(self.ask_any(INCREMENTAL_ALTER_CONFIGS, 1, request).responses)
+        _accepted(self.ask_any(keys.INCREMENTAL_ALTER_CONFIGS, 1, request).responses)
 
     def coordinator(self, group: str) -> int:
         """The node, once all nodes agree on it."""
 
         def found() -> int | None:
-            answers = self.ask_all(FIND_COORDINATOR, 2, m.FindCoordinatorRequest(key=group, key_type=0))
+            answers = self.ask_all(keys.FIND_COORDINATOR, 2, m.FindCoordinatorRequest(key=group, key_type=0))
             nodes = {answer.node_id if answer.error_code == 0 else None for answer in answers}
             return nodes.pop() if len(nodes) == 1 else None
 
@@ -156,7 +156,7 @@ class Admin(abc.ABC):
 
         def leads() -> bool:
             # Refused until the replica has caught up, so its answer is not looked at.
-            self.ask_any(ELECT_LEADERS, 2, elect)
+            self.ask_any(keys.ELECT_LEADERS, 2, elect)
             return self.leaders(topic).get(partition) == to
 
         until(leads, f"node {to} leads {topic}-{partition}")
@@ -169,7 +169,7 @@ class Admin(abc.ABC):
         return next(list(p.replica_nodes) for p in self._topic(topic).partitions if p.partition_index == partition)
 
     def _topic(self, name: str) -> Any:
-        return self.ask_any(METADATA, 4, _metadata_of(name)).topics[0]
+        return self.ask_any(keys.METADATA, 4, _metadata_of(name)).topics[0]
 
 
 def _metadata_of(topic: str) -> m.MetadataRequest:

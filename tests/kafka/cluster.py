@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_protocol import messages as m
-from tests.kafka.admin import METADATA, Admin, until
+from kafka_protocol.messages import keys
+from tests.kafka.admin import Admin, until
 from tests.kafka.certificates import Certificates
 from tests.kafka.jars import broker_jars
 from tests.kafka.jvm import BRIEFLY, archived
@@ -156,7 +157,7 @@ class Cluster(Admin):
         def whole() -> bool:
             for number in self._running:
                 self._raise_if_ended(number)
-                answer = self.ask(number, METADATA, 1, m.MetadataRequest(topics=[]))
+                answer = self.ask(number, keys.METADATA, 1, m.MetadataRequest(topics=[]))
                 if {broker.node_id for broker in answer.brokers} < self._running.keys():
                     return False
             return True

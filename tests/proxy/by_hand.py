@@ -14,11 +14,9 @@ import msgspec
 
 from kafka_protocol import decode, encode
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka.wire import exchange
 
-OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, JOIN_GROUP, HEARTBEAT = 8, 9, 10, 11, 12
-LEAVE_GROUP, SYNC_GROUP, DESCRIBE_GROUPS, LIST_GROUPS = 13, 14, 15, 16
-INIT_PRODUCER_ID, ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT = 22, 25, 26, 28
 # From this version of TxnOffsetCommit on it needs no AddOffsetsToTxn before it (KIP-890).
 FIRST_THAT_ADDS = 5
 
@@ -70,10 +68,10 @@ class ByHand:
 
     def join(self, version: int = 5, claims: dict[str, list[int]] | None = None) -> Any:
         """JoinGroup as a library does it: with the id it is told to use, if it is told one. Returns the answer."""
-        answer = self._ask_until_there_is_a_coordinator(JOIN_GROUP, version, self.join_request(claims))
+        answer = self._ask_until_there_is_a_coordinator(keys.JOIN_GROUP, version, self.join_request(claims))
         if answer.error_code == MEMBER_ID_REQUIRED:
             self.member_id = answer.member_id
-            answer = self.ask(JOIN_GROUP, version, self.join_request(claims))
+            answer = self.ask(keys.JOIN_GROUP, version, self.join_request(claims))
         if answer.error_code == 0:
             self.member_id, self.generation = answer.member_id, answer.generation_id
         return answer
@@ -117,7 +115,7 @@ class ByHand:
             protocol_name=self.protocol,
             assignments=[] if assigns is None else [mine],
         )
-        answer = self.ask(SYNC_GROUP, version, request)
+        answer = self.ask(keys.SYNC_GROUP, version, request)
         if answer.error_code == 0:
             (told_version,) = struct.unpack_from(">h", answer.assignment)
             told = decode(m.ConsumerProtocolAssignment, told_version, answer.assignment, 2)
@@ -152,13 +150,15 @@ class ByHand:
             member_id=self.member_id,
             group_instance_id=self.instance_id if version >= 3 else None,
         )
-        return int(self.ask(HEARTBEAT, version, request).error_code)
+        return int(self.ask(keys.HEARTBEAT, version, request).error_code)
 
     def leave(self, version: int = 3) -> Any:
         if version < 3:
-            return self.ask(LEAVE_GROUP, version, m.LeaveGroupRequest(group_id=self.group, member_id=self.member_id))
+            return self.ask(
+                keys.LEAVE_GROUP, version, m.LeaveGroupRequest(group_id=self.group, member_id=self.member_id)
+            )
         leaver = m.LeaveGroupRequestMemberIdentity(member_id=self.member_id, group_instance_id=self.instance_id)
-        return self.ask(LEAVE_GROUP, version, m.LeaveGroupRequest(group_id=self.group, members=[leaver]))
+        return self.ask(keys.LEAVE_GROUP, version, m.LeaveGroupRequest(group_id=self.group, members=[leaver]))
 
     def commit(self, topic: str, partition: int, offset: int, version: int = 7, **more: Any) -> int:
         """The code of the one partition committed."""
@@ -170,18 +170,18 @@ class ByHand:
             group_instance_id=self.instance_id if version >= 7 else None,
             topics=[m.OffsetCommitRequestTopic(name=topic, partitions=[each])],
         )
-        answer = self.ask(OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
+        answer = self.ask(keys.OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
         return int(answer.topics[0].partitions[0].error_code)
 
     def transact(self, topic: str, partition: int, offset: int, version: int, **more: Any) -> int:
         """A transaction with nothing but this commit in it. The code of the one partition committed."""
         name = f"{self.group}-{version}"
-        self._granted(FIND_COORDINATOR, 3, m.FindCoordinatorRequest(key=name, key_type=1))
+        self._granted(keys.FIND_COORDINATOR, 3, m.FindCoordinatorRequest(key=name, key_type=1))
         begin = m.InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000)
-        begun = self._granted(INIT_PRODUCER_ID, 4, begin)
+        begun = self._granted(keys.INIT_PRODUCER_ID, 4, begin)
         who = {"transactional_id": name, "producer_id": begun.producer_id, "producer_epoch": begun.producer_epoch}
         if version < FIRST_THAT_ADDS:
-            self._granted(ADD_OFFSETS_TO_TXN, 3, m.AddOffsetsToTxnRequest(group_id=self.group, **who))
+            self._granted(keys.ADD_OFFSETS_TO_TXN, 3, m.AddOffsetsToTxnRequest(group_id=self.group, **who))
         each = m.TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
         request = m.TxnOffsetCommitRequest(
             group_id=self.group,
@@ -191,9 +191,9 @@ class ByHand:
             topics=[m.TxnOffsetCommitRequestTopic(name=topic, partitions=[each])],
             **who,
         )
-        answer = self.ask(TXN_OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
+        answer = self.ask(keys.TXN_OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
         code = int(answer.topics[0].partitions[0].error_code)
-        self._granted(END_TXN, 3 if version < FIRST_THAT_ADDS else 5, m.EndTxnRequest(committed=code == 0, **who))
+        self._granted(keys.END_TXN, 3 if version < FIRST_THAT_ADDS else 5, m.EndTxnRequest(committed=code == 0, **who))
         return code
 
     def _granted(self, key: int, version: int, message: Any) -> Any:
@@ -205,4 +205,4 @@ class ByHand:
         wanted = m.OffsetFetchRequest(
             group_id=self.group, topics=[m.OffsetFetchRequestTopic(name=topic, partition_indexes=[partition])]
         )
-        return int(self.ask(OFFSET_FETCH, 5, wanted).topics[0].partitions[0].committed_offset)
+        return int(self.ask(keys.OFFSET_FETCH, 5, wanted).topics[0].partitions[0].committed_offset)

@@ -18,20 +18,14 @@ from typing import Any, NamedTuple
 
 from kafka_protocol import encode
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.cluster import OLDEST
-from tests.proxy.by_hand import (
-    DESCRIBE_GROUPS,
-    JOIN_GROUP,
-    OFFSET_FETCH,
-    REBALANCE_IN_PROGRESS,
-    ByHand,
-)
+from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from translation.errors import NAMES
 
-LIST_OFFSETS, GROUP_HEARTBEAT, GROUP_DESCRIBE = 2, 68, 69
 JOIN_EPOCH = 0
 CLOSED = "the connection is closed"
 PARTITIONS = 4
@@ -55,7 +49,7 @@ class Native:
         self._member_id, self._epoch = answer.member_id, answer.member_epoch
 
     def _accepted(self, request: m.ConsumerGroupHeartbeatRequest) -> Any:
-        answer = self._kafka.ask(self._kafka.coordinator(self._group), GROUP_HEARTBEAT, 0, request)
+        answer = self._kafka.ask(self._kafka.coordinator(self._group), keys.CONSUMER_GROUP_HEARTBEAT, 0, request)
         return answer if answer.error_code == 0 else None
 
     def beats(self) -> None:
@@ -112,7 +106,7 @@ class Scene:
 
     def described(self) -> Any:
         request = m.ConsumerGroupDescribeRequest(group_ids=[self.topic])
-        return self.kafka.ask(self.kafka.coordinator(self.topic), GROUP_DESCRIBE, 0, request).groups[0]
+        return self.kafka.ask(self.kafka.coordinator(self.topic), keys.CONSUMER_GROUP_DESCRIBE, 0, request).groups[0]
 
     def another_native_comes(self) -> None:
         """The epoch moves, and nothing with it for members of the other topic."""
@@ -140,7 +134,7 @@ def kafka_go(scene: Scene) -> str:
     request = one.join_request()
     body = encode(m.ConsumerProtocolSubscription(topics=[scene.topic]), 0)
     request.protocols[0].metadata = struct.pack(">h", 1) + body
-    return word(one.ask(JOIN_GROUP, 1, request).error_code)
+    return word(one.ask(keys.JOIN_GROUP, 1, request).error_code)
 
 
 def another_assignor(scene: Scene) -> str:
@@ -173,7 +167,7 @@ def epoch_that_moves_nothing(scene: Scene) -> str:
 
 def described_as_old_tools_do(scene: Scene) -> str:
     one = scene.settled_member()
-    group = one.ask(DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[scene.topic])).groups[0]
+    group = one.ask(keys.DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[scene.topic])).groups[0]
     return f"{group.group_state}, {len(group.members)} members"
 
 
@@ -192,7 +186,7 @@ def fetch_of_version_0(scene: Scene) -> str:
     wanted = m.OffsetFetchRequestTopic(name=scene.topic, partition_indexes=[0])
     request = m.OffsetFetchRequest(group_id=scene.topic, topics=[wanted])
     one = scene.member()
-    return _unless_closed(lambda: one.ask(OFFSET_FETCH, 0, request).topics[0].partitions[0].error_code)
+    return _unless_closed(lambda: one.ask(keys.OFFSET_FETCH, 0, request).topics[0].partitions[0].error_code)
 
 
 def listing_of_version_0(scene: Scene) -> str:
@@ -200,7 +194,7 @@ def listing_of_version_0(scene: Scene) -> str:
     topic = m.ListOffsetsRequestListOffsetsTopic(name=scene.topic, partitions=[partition])
     request = m.ListOffsetsRequest(replica_id=-1, topics=[topic])
     one = scene.member()
-    return _unless_closed(lambda: one.ask(LIST_OFFSETS, 0, request).topics[0].partitions[0].error_code)
+    return _unless_closed(lambda: one.ask(keys.LIST_OFFSETS, 0, request).topics[0].partitions[0].error_code)
 
 
 def _unless_closed(ask: Callable[[], int]) -> str:
@@ -211,7 +205,7 @@ def _unless_closed(ask: Callable[[], int]) -> str:
 
 
 def first_join(scene: Scene) -> str:
-    return word(scene.member().ask(JOIN_GROUP, 5, scene.member().join_request()).error_code)
+    return word(scene.member().ask(keys.JOIN_GROUP, 5, scene.member().join_request()).error_code)
 
 
 def short_session(scene: Scene) -> str:

@@ -12,12 +12,12 @@ from typing import Any
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client
 from tests.clients.driver import Partition, partitions
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 
-CONSUMER_GROUP_DESCRIBE = 69
 # Longer than a coordinator waits before it assigns anew (KIP-1263, 1 s), and than the clients of these tests beat.
 CALM_SECONDS = 3
 PATIENCE_SECONDS = 90
@@ -26,7 +26,7 @@ LOOK_EVERY_SECONDS = 0.2
 
 def describe(kafka: Cluster, group: str) -> Any:
     node = kafka.coordinator(group)
-    return kafka.ask(node, CONSUMER_GROUP_DESCRIBE, 1, m.ConsumerGroupDescribeRequest(group_ids=[group])).groups[0]
+    return kafka.ask(node, keys.CONSUMER_GROUP_DESCRIBE, 1, m.ConsumerGroupDescribeRequest(group_ids=[group])).groups[0]
 
 
 def noticed(client: Client) -> list[tuple[str, set[Partition]]]:

@@ -19,12 +19,13 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, Sasl, Tls, overlaps
 from tests.kafka import Cluster, Security
-from tests.kafka.admin import METADATA, until
+from tests.kafka.admin import until
 from tests.kafka.certificates import Certificates
 from tests.kafka.wire import exchange, send
-from tests.proxy.by_hand import JOIN_GROUP, ByHand
+from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import assigned, at_rest, describe, noticed
 
@@ -97,7 +98,7 @@ def way(request: pytest.FixtureRequest) -> Way:
 def in_sync(kafka: Cluster, *topics: str) -> bool:
     """Every replica has caught up: the next broker may go without taking anything along."""
     request = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=name) for name in topics])
-    found = kafka.ask_any(METADATA, 4, request).topics
+    found = kafka.ask_any(keys.METADATA, 4, request).topics
     return all(len(each.isr_nodes) == len(kafka.nodes) for topic in found for each in topic.partitions)
 
 
@@ -212,7 +213,7 @@ def secured(sasl_tls: Way) -> Iterator[Secured]:
     topic = f"lingering-{uuid.uuid4()}"
     sasl_tls.kafka.create_topic(topic, partitions=4)
     first = Secured(sasl_tls, sasl_tls.proxy.base, topic)
-    first.ask(METADATA, 1, m.MetadataRequest(topics=[]))
+    first.ask(keys.METADATA, 1, m.MetadataRequest(topics=[]))
     first.close()
     one = Secured(sasl_tls, sasl_tls.proxy.port_of(sasl_tls.kafka.coordinator(topic)), topic)
     yield one
@@ -302,7 +303,7 @@ def test_a_newcomer_that_hangs_up_a_secured_socket_before_it_has_heard_its_id_is
     for each in (secured, two):
         each.session_timeout_ms = each.rebalance_timeout_ms = 300_000
     secured.joins()
-    send(two.sock, JOIN_GROUP, 3, two.join_request(), two.client_id)
+    send(two.sock, keys.JOIN_GROUP, 3, two.join_request(), two.client_id)
     until(lambda: len(describe(sasl_tls.kafka, two.group).members) == 2, "it waits for partitions of the first")
     two.sock.close()
     until(lambda: len(describe(sasl_tls.kafka, two.group).members) == 1, "the newcomer is gone")

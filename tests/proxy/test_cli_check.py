@@ -22,6 +22,7 @@ import trustme
 from demo.cluster import Cluster as EmbeddedCluster
 from demo.cluster import Code, Cut, Fail, open_cluster
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.addresses import Directory
 from proxy.cli import main
 from proxy.groups.journal import Journal
@@ -32,7 +33,6 @@ from tests.kafka import Cluster, Security
 from tests.kafka.ports import free_ports
 from tests.proxy.running import Running, room
 
-UPDATE_FEATURES = 57
 SAFE_DOWNGRADE = 2
 
 Findings = list[dict[str, Any]]
@@ -367,7 +367,7 @@ def test_group_version_0_names_the_feature_to_upgrade(capsys: pytest.CaptureFixt
                 )
             ]
         )
-        assert kafka.ask(1, UPDATE_FEATURES, 1, turned_off).error_code == 0
+        assert kafka.ask(1, keys.UPDATE_FEATURES, 1, turned_off).error_code == 0
         with_credentials = Checked(capsys, kafka.bootstrap)
         without = Checked(capsys, "{}:{}".format(*kafka.nodes[1].internal))
     for found in (with_credentials, without):

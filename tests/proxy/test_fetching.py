@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.proxy.by_hand import OFFSET_FETCH, ByHand
+from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import describe
 
@@ -42,7 +43,7 @@ def test_a_generation_that_was_passed_in_silence_fetches_offsets(cluster: Cluste
 def fetched(one: ByHand, member_id: str) -> Any:
     """All that its group has committed."""
     group = m.OffsetFetchRequestGroup(group_id=one.group, member_id=member_id, member_epoch=one.generation, topics=None)
-    return one.ask(OFFSET_FETCH, 9, m.OffsetFetchRequest(groups=[group])).groups[0]
+    return one.ask(keys.OFFSET_FETCH, 9, m.OffsetFetchRequest(groups=[group])).groups[0]
 
 
 def epoch_of(cluster: Cluster, one: ByHand) -> int:

@@ -13,10 +13,11 @@ import pytest
 
 from kafka_protocol import decode
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.wire import send
-from tests.proxy.by_hand import DESCRIBE_GROUPS, JOIN_GROUP, LEAVE_GROUP, LIST_GROUPS, REBALANCE_IN_PROGRESS, ByHand
+from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import assigned, describe
 
@@ -25,7 +26,6 @@ pytestmark = pytest.mark.broker
 UNKNOWN_TOPIC_OR_PARTITION = 3
 ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, INVALID_GROUP_ID = 22, 23, 24
 UNKNOWN_MEMBER_ID, INVALID_SESSION_TIMEOUT, FENCED_INSTANCE_ID = 25, 26, 82
-GROUP_HEARTBEAT = 68
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_a_newcomer_that_hangs_up_before_it_has_heard_its_id_is_gone_at_once(
     for each in (one, two):
         each.session_timeout_ms = each.rebalance_timeout_ms = 300_000
     one.joins()
-    send(two.sock, JOIN_GROUP, 3, two.join_request(), two.client_id)
+    send(two.sock, keys.JOIN_GROUP, 3, two.join_request(), two.client_id)
     until(lambda: len(describe(cluster, topic).members) == 2, "it waits for partitions of the first")
     two.sock.close()
     until(lambda: len(describe(cluster, topic).members) == 1, "the newcomer is gone")
@@ -247,11 +247,11 @@ def test_a_join_that_was_sent_again_on_a_new_socket_is_over_when_both_have_close
     for each in (one, two):
         each.session_timeout_ms = each.rebalance_timeout_ms = 300_000
     one.joins()
-    two.member_id = two.ask(JOIN_GROUP, 4, two.join_request()).member_id
-    send(two.sock, JOIN_GROUP, 4, two.join_request(), two.client_id)
+    two.member_id = two.ask(keys.JOIN_GROUP, 4, two.join_request()).member_id
+    send(two.sock, keys.JOIN_GROUP, 4, two.join_request(), two.client_id)
     until(lambda: len(describe(cluster, topic).members) == 2, "it waits for partitions of the first")
     with two.connect() as again:
-        send(again, JOIN_GROUP, 4, two.join_request(), two.client_id)
+        send(again, keys.JOIN_GROUP, 4, two.join_request(), two.client_id)
         # Nothing tells that it has arrived; should it not have, the first waits alone.
         time.sleep(0.5)
         two.sock.close()
@@ -278,7 +278,7 @@ def test_wrong_words_get_the_codes_a_classic_broker_gives(
     broken = one.join_request()
     broken.protocols[0].metadata = b"\0"
     broken.member_id = one.member_id
-    assert one.ask(JOIN_GROUP, 5, broken).error_code == INCONSISTENT_GROUP_PROTOCOL
+    assert one.ask(keys.JOIN_GROUP, 5, broken).error_code == INCONSISTENT_GROUP_PROTOCOL
 
 
 @pytest.mark.parametrize("blank", ["", " \t"])
@@ -331,7 +331,7 @@ def test_who_is_refused_takes_nobodys_instance(member: Callable[..., ByHand]) ->
     assert hasty.join().error_code == INVALID_SESSION_TIMEOUT
     babbling = hasty.join_request()
     babbling.session_timeout_ms, babbling.protocols[0].metadata = one.session_timeout_ms, b"\0"
-    assert hasty.ask(JOIN_GROUP, 5, babbling).error_code == INCONSISTENT_GROUP_PROTOCOL
+    assert hasty.ask(keys.JOIN_GROUP, 5, babbling).error_code == INCONSISTENT_GROUP_PROTOCOL
     assert one.beat() == 0
 
 
@@ -345,7 +345,7 @@ def test_a_static_members_pattern_is_not_its_legacy_successors(
         request = m.ConsumerGroupHeartbeatRequest(
             group_id=topic, member_id="native", member_epoch=epoch, instance_id="i-1", **more
         )
-        return cluster.ask(node, GROUP_HEARTBEAT, 1, request)
+        return cluster.ask(node, keys.CONSUMER_GROUP_HEARTBEAT, 1, request)
 
     how: dict[str, Any] = {
         "rebalance_timeout_ms": 30_000,
@@ -382,7 +382,7 @@ def test_a_batch_of_leavers_is_answered_one_by_one(member: Callable[..., ByHand]
         m.LeaveGroupRequestMemberIdentity(member_id="", group_instance_id="i-1", reason="removed"),
         m.LeaveGroupRequestMemberIdentity(member_id="nobody"),
     ]
-    answer = one.ask(LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
+    answer = one.ask(keys.LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
     assert [each.error_code for each in answer.members] == [0, UNKNOWN_MEMBER_ID]
     assert describe(cluster, topic).members == []
 
@@ -394,7 +394,7 @@ def test_a_leave_that_is_refused_is_answered_on_a_connection_that_lives(
 
     def leaves(who: ByHand, instance_id: str | None) -> list[int]:
         leaver = m.LeaveGroupRequestMemberIdentity(member_id=who.member_id, group_instance_id=instance_id)
-        answer = one.ask(LEAVE_GROUP, 3, m.LeaveGroupRequest(group_id=topic, members=[leaver]))
+        answer = one.ask(keys.LEAVE_GROUP, 3, m.LeaveGroupRequest(group_id=topic, members=[leaver]))
         return [each.error_code for each in answer.members]
 
     assert leaves(one, "another") == [UNKNOWN_MEMBER_ID]
@@ -405,12 +405,12 @@ def test_a_leave_that_is_refused_is_answered_on_a_connection_that_lives(
     assert leaves(static, None) == [UNKNOWN_MEMBER_ID]
     assert one.beat() in (0, REBALANCE_IN_PROGRESS)
     no_more = m.LeaveGroupRequest(group_id=topic, members=[])
-    assert one.ask(LEAVE_GROUP, 3, no_more).error_code == 0
+    assert one.ask(keys.LEAVE_GROUP, 3, no_more).error_code == 0
 
 
 @pytest.mark.parametrize("version", range(7))
 def test_old_tools_see_a_consumer_group_as_a_classic_one(settled: ByHand, version: int) -> None:
-    group = settled.ask(DESCRIBE_GROUPS, version, m.DescribeGroupsRequest(groups=[settled.group])).groups[0]
+    group = settled.ask(keys.DESCRIBE_GROUPS, version, m.DescribeGroupsRequest(groups=[settled.group])).groups[0]
     assert (group.error_code, group.group_state, group.protocol_type) == (0, "Stable", "consumer")
     assert [each.client_id for each in group.members] == ["by-hand"]
     told = decode(m.ConsumerProtocolAssignment, 0, group.members[0].member_assignment, 2)
@@ -421,7 +421,7 @@ def test_old_tools_see_a_consumer_group_as_a_classic_one(settled: ByHand, versio
 
 @pytest.mark.parametrize("version", range(6))
 def test_old_tools_find_a_consumer_group_in_the_list(settled: ByHand, version: int) -> None:
-    listed = settled.ask(LIST_GROUPS, version, m.ListGroupsRequest()).groups
+    listed = settled.ask(keys.LIST_GROUPS, version, m.ListGroupsRequest()).groups
     (found,) = (group for group in listed if group.group_id == settled.group)
     assert found.protocol_type == "consumer"
     assert found.group_state == ("Stable" if version >= 4 else "")

@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.cluster import NEWEST
@@ -22,7 +23,7 @@ from tests.proxy.test_members import NATIVE, seen
 pytestmark = pytest.mark.broker
 
 KAFKA_3 = "3.9.1"
-UPDATE_FEATURES, UPGRADE = 57, 1
+UPGRADE = 1
 GROUP_ID_NOT_FOUND = 69
 PARTITIONS = 6
 PASSES = "group passes untranslated"
@@ -46,7 +47,7 @@ def finish_upgrade(kafka: Cluster) -> None:
         update = m.UpdateFeaturesRequestFeatureUpdateKey(
             feature=name, max_version_level=newest[name], upgrade_type=UPGRADE
         )
-        answer = kafka.ask(1, UPDATE_FEATURES, 1, m.UpdateFeaturesRequest(feature_updates=[update]))
+        answer = kafka.ask(1, keys.UPDATE_FEATURES, 1, m.UpdateFeaturesRequest(feature_updates=[update]))
         assert answer.error_code == 0, answer
 
 

@@ -16,19 +16,18 @@ from demo.cluster import open_cluster
 from demo.cluster.apis import OFFERED
 from kafka_protocol import decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.addresses import Directory
-from proxy.groups import native
 from proxy.settings import Settings
 from proxy.wire import Wire
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.wire import read_frame
-from tests.proxy.by_hand import JOIN_GROUP, OFFSET_COMMIT, OFFSET_FETCH, ByHand
+from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 
 pytestmark = pytest.mark.broker
 
-LIST_OFFSETS, API_VERSIONS = 2, 18
 LATEST, EARLIEST = -1, -2
 FIRST_OF_MANY_GROUPS, FIRST_BY_TOPIC_ID = 8, 10
 UNKNOWN_TOPIC_OR_PARTITION = 3
@@ -64,15 +63,15 @@ def client(proxy: Running, cluster: Cluster, topic: str) -> Iterator[ByHand]:
 
 
 def test_versions_that_brokers_dropped_are_offered(client: ByHand) -> None:
-    offered = {each.api_key: each for each in client.ask(API_VERSIONS, 3, introduction()).api_keys}
-    dropped = (LIST_OFFSETS, OFFSET_COMMIT, OFFSET_FETCH, JOIN_GROUP)
+    offered = {each.api_key: each for each in client.ask(keys.API_VERSIONS, 3, introduction()).api_keys}
+    dropped = (keys.LIST_OFFSETS, keys.OFFSET_COMMIT, keys.OFFSET_FETCH, keys.JOIN_GROUP)
     assert [offered[key].min_version for key in dropped] == [0, 0, 0, 0]
 
 
 async def test_brokers_that_do_not_describe_consumer_groups_get_no_native_members(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delitem(OFFERED, native.GROUP_DESCRIBE)
+    monkeypatch.delitem(OFFERED, keys.CONSUMER_GROUP_DESCRIBE)
     async with open_cluster(topics={"orders": 2}) as cluster:
 
         def joins() -> str:
@@ -91,16 +90,18 @@ def introduction() -> m.ApiVersionsRequest:
 
 def test_what_a_broker_cannot_be_asked_instead_is_not_offered() -> None:
     """A broker of the future that begins at ListOffsets 2."""
-    theirs = [m.ApiVersionsResponseApiVersion(api_key=LIST_OFFSETS, min_version=2, max_version=11)]
-    said = encode_response(API_VERSIONS, 0, 1, m.ApiVersionsResponse(api_keys=theirs))
-    told = Wire(Directory(Settings(upstream=("kafka:9092",)))).rewrite(API_VERSIONS << 16, said)
-    assert decode_response(API_VERSIONS, 0, told)[1].api_keys[0].min_version == 2
+    theirs = [m.ApiVersionsResponseApiVersion(api_key=keys.LIST_OFFSETS, min_version=2, max_version=11)]
+    said = encode_response(keys.API_VERSIONS, 0, 1, m.ApiVersionsResponse(api_keys=theirs))
+    told = Wire(Directory(Settings(upstream=("kafka:9092",)))).rewrite(keys.API_VERSIONS << 16, said)
+    assert decode_response(keys.API_VERSIONS, 0, told)[1].api_keys[0].min_version == 2
 
 
 def test_brokers_have_dropped_them(cluster: Cluster) -> None:
     """Else the rest of this file would show nothing."""
-    offered = {each.api_key: each.min_version for each in cluster.ask_any(API_VERSIONS, 3, introduction()).api_keys}
-    assert (offered[LIST_OFFSETS], offered[OFFSET_COMMIT], offered[OFFSET_FETCH]) == (1, 2, 1)
+    offered = {
+        each.api_key: each.min_version for each in cluster.ask_any(keys.API_VERSIONS, 3, introduction()).api_keys
+    }
+    assert (offered[keys.LIST_OFFSETS], offered[keys.OFFSET_COMMIT], offered[keys.OFFSET_FETCH]) == (1, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -141,28 +142,30 @@ def listed(client: ByHand, topic: str, asked: dict[int, tuple[int, int]]) -> dic
     wanted = m.ListOffsetsRequest(
         replica_id=-1, topics=[m.ListOffsetsRequestListOffsetsTopic(name=topic, partitions=partitions)]
     )
-    (answered,) = client.ask(LIST_OFFSETS, 0, wanted).topics
+    (answered,) = client.ask(keys.LIST_OFFSETS, 0, wanted).topics
     return {each.partition_index: (each.error_code, each.old_style_offsets) for each in answered.partitions}
 
 
 def test_every_version_lists_the_same_end(client: ByHand, written: str) -> None:
     partition = m.ListOffsetsRequestListOffsetsPartition(partition_index=0, timestamp=LATEST)
     of_topic = m.ListOffsetsRequestListOffsetsTopic(name=written, partitions=[partition])
-    for version in versions_offered(client, LIST_OFFSETS):
-        (answered,) = client.ask(LIST_OFFSETS, version, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic])).topics
+    for version in versions_offered(client, keys.LIST_OFFSETS):
+        (answered,) = client.ask(
+            keys.LIST_OFFSETS, version, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic])
+        ).topics
         (told,) = answered.partitions
         assert (version, told.old_style_offsets if version == 0 else [told.offset]) == (version, [RECORDS])
 
 
 def test_every_version_fetches_the_same_offset(client: ByHand, topic: str) -> None:
     until(lambda: client.commit(topic, 0, 5, 2, generation_id_or_member_epoch=-1) == 0, "the coordinator is there")
-    for version in versions_offered(client, OFFSET_FETCH):
+    for version in versions_offered(client, keys.OFFSET_FETCH):
         if version < FIRST_BY_TOPIC_ID:
             assert (version, fetched(client, topic, version)[0]) == (version, (0, 5))
 
 
 def versions_offered(client: ByHand, key: int) -> range:
-    offered = next(each for each in client.ask(API_VERSIONS, 3, introduction()).api_keys if each.api_key == key)
+    offered = next(each for each in client.ask(keys.API_VERSIONS, 3, introduction()).api_keys if each.api_key == key)
     assert offered.min_version == 0
     return range(offered.max_version + 1)
 
@@ -183,12 +186,12 @@ def fetched(client: ByHand, topic: str, version: int) -> dict[int, tuple[int, in
     both = [0, 1]
     if version < FIRST_OF_MANY_GROUPS:
         of_topic = m.OffsetFetchRequestTopic(name=topic, partition_indexes=both)
-        (answered,) = client.ask(OFFSET_FETCH, version, m.OffsetFetchRequest(client.group, [of_topic])).topics
+        (answered,) = client.ask(keys.OFFSET_FETCH, version, m.OffsetFetchRequest(client.group, [of_topic])).topics
     else:
         of_group = m.OffsetFetchRequestGroup(
             group_id=client.group, topics=[m.OffsetFetchRequestTopics(name=topic, partition_indexes=both)]
         )
-        (answered,) = client.ask(OFFSET_FETCH, version, m.OffsetFetchRequest(groups=[of_group])).groups[0].topics
+        (answered,) = client.ask(keys.OFFSET_FETCH, version, m.OffsetFetchRequest(groups=[of_group])).groups[0].topics
     return {each.partition_index: (each.error_code, each.committed_offset) for each in answered.partitions}
 
 
@@ -207,8 +210,8 @@ def test_answers_keep_their_order_among_others(client: ByHand, written: str) -> 
     partition = m.ListOffsetsRequestListOffsetsPartition(partition_index=0, timestamp=LATEST, max_num_offsets=2)
     of_topic = m.ListOffsetsRequestListOffsetsTopic(name=written, partitions=[partition])
     asked: list[tuple[int, int, Any]] = [
-        (LIST_OFFSETS, 0, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic])),
-        (API_VERSIONS, 0, m.ApiVersionsRequest()),
+        (keys.LIST_OFFSETS, 0, m.ListOffsetsRequest(replica_id=-1, topics=[of_topic])),
+        (keys.API_VERSIONS, 0, m.ApiVersionsRequest()),
     ] * 2
     frames = [encode_request(key, version, at, "tests", body) for at, (key, version, body) in enumerate(asked)]
     client.sock.sendall(b"".join(pack(">i", len(frame)) + frame for frame in frames))

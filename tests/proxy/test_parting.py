@@ -13,10 +13,10 @@ from struct import pack, unpack
 
 import pytest
 
+from kafka_protocol.messages import keys
 from tests.kafka.certificates import Certificates
 from tests.proxy.running import Running
 
-FETCH = 1
 # More than the kernel takes for a client that does not read; how it comes out of that client, piece by piece.
 ANSWER = 300_000
 PIECE = 4_096
@@ -43,7 +43,7 @@ class OneAnswer:
             while header := said.read(12):
                 size, api, _, correlation_id = unpack(">ihhi", header)
                 said.read(size - 8)
-                if api == FETCH:
+                if api == keys.FETCH:
                     self.speaks.wait()
                     client.sendall(pack(">ii", 4 + ANSWER, correlation_id) + bytes(ANSWER))
                     if self._hangs_up:
@@ -51,7 +51,7 @@ class OneAnswer:
 
 
 def fetch(correlation_id: int) -> bytes:
-    return pack(">ihhih", 10, FETCH, 11, correlation_id, -1)
+    return pack(">ihhih", 10, keys.FETCH, 11, correlation_id, -1)
 
 
 def plaintext(proxy: Running) -> socket.socket:

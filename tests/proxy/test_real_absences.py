@@ -15,6 +15,7 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.clients.makes import each
 from tests.kafka import Cluster
@@ -25,7 +26,6 @@ from tests.proxy.settled import at_rest, noticed
 pytestmark = pytest.mark.broker
 
 PARTITIONS = 6
-OFFSET_FETCH = 9
 ROLLING_RESTARTS = int(os.environ.get("ROLLING_RESTARTS", "5"))
 # Of the application, between two polls; librdkafka wants its session to be no longer.
 MAX_POLL_MS, STALL_MS = 6_000, 14_000
@@ -135,7 +135,7 @@ def committed(kafka: Cluster, group: str) -> dict[int, int]:
     """As the coordinator has it."""
     wanted = m.OffsetFetchRequestTopic(name=group, partition_indexes=list(range(PARTITIONS)))
     request = m.OffsetFetchRequest(group_id=group, topics=[wanted])
-    answer = kafka.ask(kafka.coordinator(group), OFFSET_FETCH, 5, request)
+    answer = kafka.ask(kafka.coordinator(group), keys.OFFSET_FETCH, 5, request)
     assert answer.error_code == 0
     return {each.partition_index: each.committed_offset for each in answer.topics[0].partitions}
 

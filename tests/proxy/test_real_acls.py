@@ -13,6 +13,7 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, Sasl
 from tests.kafka import Cluster, Security
 from tests.kafka.wire import exchange
@@ -21,7 +22,6 @@ from tests.proxy.running import Running, room
 
 pytestmark = pytest.mark.broker
 
-SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 UNKNOWN_MEMBER_ID, GROUP_AUTHORIZATION_FAILED = 25, 30
 # So that nobody waits long for the end of a session.
 SHORT = {"group.consumer.min.session.timeout.ms": "5000"}
@@ -42,9 +42,9 @@ class Known(ByHand):
 
     def connect(self) -> socket.socket:
         sock = super().connect()
-        exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"), self.client_id)
+        exchange(sock, keys.SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"), self.client_id)
         proof = m.SaslAuthenticateRequest(auth_bytes=f"\0{self.name}\0{self.name}-secret".encode())
-        assert exchange(sock, SASL_AUTHENTICATE, 1, proof, self.client_id).error_code == 0
+        assert exchange(sock, keys.SASL_AUTHENTICATE, 1, proof, self.client_id).error_code == 0
         return sock
 
 

@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client
 from tests.clients.makes import each, makes
 from tests.kafka import Cluster
@@ -18,7 +19,6 @@ from tests.proxy.running import Running
 
 pytestmark = pytest.mark.broker
 
-DELETE_TOPICS = 20
 # kafka-python 3.0.12 often never comes back from a subscription that is changed, with or without a proxy.
 CAN_RESUBSCRIBE = ["confluent-kafka", "aiokafka", "java-3.9"]
 
@@ -38,7 +38,7 @@ async def new_topic(kafka: Cluster, count: int = 2, name: str = "") -> str:
 
 def delete_topic(kafka: Cluster, name: str) -> None:
     request = m.DeleteTopicsRequest(topic_names=[name], timeout_ms=10_000)
-    [answer] = kafka.ask_any(DELETE_TOPICS, 5, request).responses
+    [answer] = kafka.ask_any(keys.DELETE_TOPICS, 5, request).responses
     assert answer.error_code == 0
 
 

@@ -16,10 +16,11 @@ import trio
 
 from kafka_protocol import decode
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.proxy.by_hand import DESCRIBE_GROUPS, REBALANCE_IN_PROGRESS, ByHand
+from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import describe
 from tests.proxy.test_members import NATIVE, seen
@@ -115,6 +116,6 @@ def test_a_leaders_notes_are_left_out_where_nobody_needs_them(
         direct.leave()
         assert joined.result().error_code == 0
         behind.leads(NOTES)
-        [said] = direct.ask(DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[group])).groups[0].members
+        [said] = direct.ask(keys.DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[group])).groups[0].members
         told = decode(m.ConsumerProtocolAssignment, 0, said.member_assignment, 2)
         assert (told.assigned_partitions[0].topic, told.user_data) == (topic, left)

@@ -13,9 +13,10 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
-from tests.kafka.admin import METADATA, until
+from tests.kafka.admin import until
 from tests.kafka.ports import free_ports
 from tests.proxy.relay import Relay, open_relay
 from tests.proxy.running import Running, room
@@ -23,7 +24,6 @@ from tests.proxy.settled import at_rest, noticed
 
 pytestmark = pytest.mark.broker
 
-UNREGISTER_BROKER = 64
 PARTITIONS = 6
 SESSION_MS = 45_000
 # Some beats of every client, and what the proxy tries again meanwhile; far from anybody's session.
@@ -235,8 +235,8 @@ def drain(kafka: Cluster, node: int, *topics: str) -> None:
 
 
 def unregister(kafka: Cluster, node: int) -> None:
-    assert kafka.ask(1, UNREGISTER_BROKER, 0, m.UnregisterBrokerRequest(broker_id=node)).error_code == 0
+    assert kafka.ask(1, keys.UNREGISTER_BROKER, 0, m.UnregisterBrokerRequest(broker_id=node)).error_code == 0
 
 
 def brokers(kafka: Cluster) -> set[int]:
-    return {broker.node_id for broker in kafka.ask(1, METADATA, 1, m.MetadataRequest(topics=[])).brokers}
+    return {broker.node_id for broker in kafka.ask(1, keys.METADATA, 1, m.MetadataRequest(topics=[])).brokers}

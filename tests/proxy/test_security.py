@@ -18,14 +18,13 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.wire import exchange, read_frame
 from tests.proxy.running import Running
 
 pytestmark = pytest.mark.broker
-
-SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE, METADATA = 17, 18, 36, 3
 
 
 def login(user: str, mechanism: str) -> dict[str, object]:
@@ -118,21 +117,21 @@ def token(sock: socket.socket, text: bytes) -> bytes:
 
 def test_bare_plain_tokens_after_handshake_version_zero(guarded: Running) -> None:
     with guarded.connect() as sock:
-        assert exchange(sock, SASL_HANDSHAKE, 0, m.SaslHandshakeRequest(mechanism="PLAIN")).error_code == 0
+        assert exchange(sock, keys.SASL_HANDSHAKE, 0, m.SaslHandshakeRequest(mechanism="PLAIN")).error_code == 0
         assert token(sock, b"\0alice\0alice-secret") == b""
-        answer = exchange(sock, METADATA, 1, m.MetadataRequest(topics=[m.MetadataRequestTopic(name="guarded")]))
+        answer = exchange(sock, keys.METADATA, 1, m.MetadataRequest(topics=[m.MetadataRequestTopic(name="guarded")]))
         assert [(t.name, t.error_code) for t in answer.topics] == [("guarded", 0)]
         assert answer.brokers[0].port == guarded.port_of(1)
 
 
 def test_bare_scram_tokens_after_handshake_version_zero(guarded: Running) -> None:
     with guarded.connect() as sock:
-        assert exchange(sock, SASL_HANDSHAKE, 0, m.SaslHandshakeRequest(mechanism="SCRAM-SHA-256")).error_code == 0
+        assert exchange(sock, keys.SASL_HANDSHAKE, 0, m.SaslHandshakeRequest(mechanism="SCRAM-SHA-256")).error_code == 0
         first = b"n=alice,r=clientnonce"
         server_first = token(sock, b"n,," + first)
         proof, signature = scram(first, server_first, b"alice-secret")
         assert token(sock, proof) == b"v=" + signature
-        assert exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
+        assert exchange(sock, keys.API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
 
 
 def scram(first: bytes, server_first: bytes, password: bytes) -> tuple[bytes, bytes]:
@@ -152,10 +151,10 @@ def scram(first: bytes, server_first: bytes, password: bytes) -> tuple[bytes, by
 def test_re_authentication_on_a_connection_in_use(guarded: Running) -> None:
     with guarded.connect() as sock:
         for _ in range(2):
-            assert exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN")).error_code == 0
+            assert exchange(sock, keys.SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN")).error_code == 0
             proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
-            assert exchange(sock, SASL_AUTHENTICATE, 2, proof).error_code == 0
-            assert exchange(sock, METADATA, 9, m.MetadataRequest(topics=[])).brokers
+            assert exchange(sock, keys.SASL_AUTHENTICATE, 2, proof).error_code == 0
+            assert exchange(sock, keys.METADATA, 9, m.MetadataRequest(topics=[])).brokers
 
 
 # ------------------------------------------------------------------------------------------------------------- tls
@@ -274,7 +273,7 @@ def test_sni_tells_brokers_apart_on_one_port(kafka3: Cluster, ours: Certificates
             return trusting.wrap_socket(proxy.connect(), server_hostname=name)
 
         with talk("kafka.example") as sock:
-            brokers = exchange(sock, METADATA, 12, m.MetadataRequest(topics=[])).brokers
+            brokers = exchange(sock, keys.METADATA, 12, m.MetadataRequest(topics=[])).brokers
             assert {(b.node_id, b.host, b.port) for b in brokers} == {
                 (node, f"broker-{node}.kafka.example", proxy.base) for node in kafka3.nodes
             }

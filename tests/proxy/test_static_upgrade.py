@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.admin import until
@@ -23,7 +24,6 @@ from tests.proxy.settled import at_rest, describe, noticed
 pytestmark = pytest.mark.broker
 
 FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR = 82, 111, 112
-GROUP_HEARTBEAT = 68
 INSTANCE = "i-1"
 
 
@@ -35,7 +35,7 @@ class Native(ByHand):
         request = m.ConsumerGroupHeartbeatRequest(
             group_id=self.group, member_id=self.member_id, member_epoch=epoch, instance_id=self.instance_id, **more
         )
-        return exchange(self.sock, GROUP_HEARTBEAT, 1, request, "native")
+        return exchange(self.sock, keys.CONSUMER_GROUP_HEARTBEAT, 1, request, "native")
 
     def begins(self, **more: Any) -> Any:
         return self.heartbeat(

@@ -16,10 +16,11 @@ import pytest
 import trio
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.proxy.by_hand import DESCRIBE_GROUPS, REBALANCE_IN_PROGRESS, ByHand
+from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
 
@@ -248,7 +249,7 @@ def test_who_passed_and_comes_back_when_its_session_is_over_is_translated_throug
         assert joined.result().error_code == 0
         behind.leads(b"")
         described = m.DescribeGroupsRequest(groups=[group])
-        until(lambda: not direct.ask(DESCRIBE_GROUPS, 5, described).groups[0].members, "its session is over")
+        until(lambda: not direct.ask(keys.DESCRIBE_GROUPS, 5, described).groups[0].members, "its session is over")
         assert behind.join().error_code == 0
         assert behind.sync().error_code == 0
         assert behind.owned == {group: [0]}

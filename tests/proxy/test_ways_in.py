@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.jars import client_jars
@@ -22,7 +23,6 @@ from tests.proxy.running import Running, remote_ports
 
 pytestmark = pytest.mark.broker
 
-API_VERSIONS, METADATA = 18, 3
 ROUNDTRIP = Path(__file__).parent / "clients" / "Roundtrip.java"
 CLIENT_SECONDS = 90
 
@@ -106,7 +106,7 @@ def test_clients_and_brokers_may_both_be_on_ipv6(kafka_ipv6: Cluster) -> None:
     with Running(kafka_ipv6.bootstrap, host="[::1]") as proxy:
         proxy.ready()
         with proxy.connect() as sock:
-            brokers = exchange(sock, METADATA, 12, m.MetadataRequest(topics=[])).brokers
+            brokers = exchange(sock, keys.METADATA, 12, m.MetadataRequest(topics=[])).brokers
         assert [(broker.host, broker.port) for broker in brokers] == [("::1", proxy.port_of(1))]
         assert produced(proxy.bootstrap, "ipv6") is None
         assert consumed(proxy.bootstrap, "ipv6") == [b"value"]
@@ -149,7 +149,7 @@ def test_a_seed_that_dies_is_replaced_by_a_broker_that_was_no_seed(kafka3: Clust
         kafka3.kill(1)
         try:
             with proxy.connect() as sock:
-                answer = exchange(sock, METADATA, 12, m.MetadataRequest(topics=[]))
+                answer = exchange(sock, keys.METADATA, 12, m.MetadataRequest(topics=[]))
             assert {broker.node_id for broker in answer.brokers} >= {2, 3}
             assert produced(proxy.bootstrap, "lost-seed") is None
         finally:
@@ -163,7 +163,7 @@ def answered(proxy: Running) -> bool:
     """A newcomer is let in, and then leaves."""
     with proxy.connect() as sock:
         try:
-            return bool(exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0)
+            return bool(exchange(sock, keys.API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0)
         except (ConnectionError, EOFError):
             return False
 
@@ -175,10 +175,10 @@ def test_no_more_connections_than_allowed_and_those_that_are_go_on(kafka: Cluste
         with proxy.connect() as first:
             second = proxy.connect(1)
             for sock in (first, second):
-                assert exchange(sock, API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
+                assert exchange(sock, keys.API_VERSIONS, 0, m.ApiVersionsRequest()).error_code == 0
             assert not answered(proxy)
             proxy.count_one_more("too_many_connections", 0)
             for sock in (first, second):
-                assert exchange(sock, METADATA, 1, m.MetadataRequest(topics=[])).brokers
+                assert exchange(sock, keys.METADATA, 1, m.MetadataRequest(topics=[])).brokers
             second.close()
             proxy.wait_for(lambda: answered(proxy), "there is room again")

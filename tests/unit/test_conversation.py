@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_protocol.messages import keys
 from proxy.addresses import Directory
 from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
@@ -19,7 +20,6 @@ from proxy.settings import Limits, Settings
 from proxy.treatments import Treatment
 from proxy.wire import Wire
 
-CREATE_TOPICS, API_VERSIONS = 19, 18
 OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16, 36 << 16)
 
 
@@ -356,15 +356,15 @@ def test_what_clients_make_up_is_counted_as_one() -> None:
     for key, version in product((3_000, 3_001, 32_000), range(50)):
         talk.from_client(request(key << 16 | version, 1))
     for version in range(900, 950):
-        talk.from_client(request(CREATE_TOPICS << 16 | version, 1))
+        talk.from_client(request(keys.CREATE_TOPICS << 16 | version, 1))
     assert len(counts.requests_by_version) == 2
-    assert counts.requests[CREATE_TOPICS] == 50
+    assert counts.requests[keys.CREATE_TOPICS] == 50
 
 
 def test_a_request_that_must_be_seen_whole_is_not_waited_for_for_ever() -> None:
     directory = Directory(Settings(upstream=("kafka:9092",)))
     talk = Conversation(Wire(directory), Counts(), Limits())
-    endless = request(API_VERSIONS << 16 | 3, 1, bytes(8 * LARGEST_BEGINNING))
+    endless = request(keys.API_VERSIONS << 16 | 3, 1, bytes(8 * LARGEST_BEGINNING))
     assert talk.from_client(endless[:LARGEST_BEGINNING]) == b""
     with pytest.raises(Disconnect, match="not in its first"):
         talk.from_client(endless[LARGEST_BEGINNING : 3 * LARGEST_BEGINNING])

@@ -6,6 +6,7 @@ import pytest
 
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.groups import classic
 from proxy.groups.convertible import keeps_natives_out, sync
 from tests.translation.playbook import number, subscription
@@ -41,7 +42,7 @@ def test_user_data_and_what_cannot_be_read_keep_native_members_out(
 def synced(*assignments: bytes) -> classic.Request:
     given = [m.SyncGroupRequestAssignment(member_id=str(at), assignment=each) for at, each in enumerate(assignments)]
     body = m.SyncGroupRequest(group_id="g", generation_id=3, member_id="0", assignments=given)
-    return classic.read(encode_request(classic.SYNC_GROUP, 3, 7, "client", body))
+    return classic.read(encode_request(keys.SYNC_GROUP, 3, 7, "client", body))
 
 
 def test_a_leaders_notes_go_and_all_else_stays() -> None:

@@ -10,13 +10,13 @@ from trio.testing import MockClock
 
 from kafka_protocol import encode_response
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.addresses import Directory
 from proxy.answers import LENGTH
 from proxy.causes import Cause, Disconnect
 from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.groups import native
-from proxy.groups.classic import JOIN_GROUP
 from proxy.groups.clock import Clock
 from proxy.groups.line import ANSWER_MS, FIRST_CORRELATION_ID, PROMPT_MS, Key, Line
 from proxy.settings import Limits, Settings
@@ -25,7 +25,7 @@ from translation.heartbeat import GroupHeartbeat
 
 MEMBER: Key = ("group", "member")
 HEARTBEAT = GroupHeartbeat(group_id="group", member_id="member", member_epoch=1)
-OFFERED = {native.GROUP_HEARTBEAT: (0, 1)}
+OFFERED = {keys.CONSUMER_GROUP_HEARTBEAT: (0, 1)}
 JOIN = m.JoinGroupRequest(group_id="group", protocol_type="consumer")
 # Behind its answer.
 CLIENTS_FETCH = 7
@@ -150,5 +150,5 @@ async def test_an_answer_that_cannot_be_read_is_none_to_who_waits_for_it() -> No
 
 
 async def test_a_classic_rebalance_takes_its_time(patient: Line, autojump_clock: MockClock) -> None:
-    assert await waits_seconds(patient, native.Ask(JOIN_GROUP, 5, JOIN)) == ANSWER_MS / 1_000
+    assert await waits_seconds(patient, native.Ask(keys.JOIN_GROUP, 5, JOIN)) == ANSWER_MS / 1_000
     assert closed_for(patient) is None

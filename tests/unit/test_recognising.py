@@ -13,8 +13,9 @@ import pytest
 
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.groups import classic
-from proxy.groups.native import GROUP_DESCRIBE, METADATA, Ask
+from proxy.groups.native import Ask
 from proxy.groups.recognising import CATCH_UP_TRIES, Recognition
 from translation import errors as e
 
@@ -30,15 +31,15 @@ DESCRIBED, NAMED = m.ConsumerGroupDescribeResponse(groups=[GROUP]), m.MetadataRe
 FORGOTTEN = m.ConsumerGroupDescribeResponse(
     groups=[m.ConsumerGroupDescribeResponseDescribedGroup(group_id=KEY[0], error_code=e.UNSUPPORTED_VERSION)]
 )
-LOOKS = [GROUP_DESCRIBE, METADATA]
-CATCHES_UP = [classic.JOIN_GROUP, classic.SYNC_GROUP]
+LOOKS = [keys.CONSUMER_GROUP_DESCRIBE, keys.METADATA]
+CATCHES_UP = [keys.JOIN_GROUP, keys.SYNC_GROUP]
 
 
 class Coordinator:
     """A line to it. It answers each SyncGroup with the next of these codes, then with none; None: it is lost. With `forgets`
     it knows no consumer groups any more once it was synced with."""
 
-    versions = {GROUP_DESCRIBE: (0, 1)}  # noqa: RUF012
+    versions = {keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}  # noqa: RUF012
 
     def __init__(self, *synced: int | None, joined: int = e.NONE, forgets: bool = False) -> None:
         self.asked: list[Ask] = []
@@ -52,15 +53,15 @@ class Coordinator:
 
     def _answer(self, key: int) -> Any:
         match key:
-            case classic.JOIN_GROUP:
+            case keys.JOIN_GROUP:
                 return m.JoinGroupResponse(error_code=self._joined, generation_id=4)
-            case classic.SYNC_GROUP:
+            case keys.SYNC_GROUP:
                 code = self._synced.pop(0) if self._synced else e.NONE
                 return None if code is None else m.SyncGroupResponse(error_code=code)
             case _:
-                has_synced = any(ask.key == classic.SYNC_GROUP for ask in self.asked)
+                has_synced = any(ask.key == keys.SYNC_GROUP for ask in self.asked)
                 described = FORGOTTEN if self._forgets and has_synced else DESCRIBED
-                return NAMED if key == METADATA else described
+                return NAMED if key == keys.METADATA else described
 
 
 class Requests:
@@ -113,7 +114,7 @@ def test_a_group_that_moves_on_and_on_is_not_followed_for_ever(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("coordinator", "asked"),
     [
-        (Coordinator(joined=e.UNKNOWN_MEMBER_ID), [classic.JOIN_GROUP]),
+        (Coordinator(joined=e.UNKNOWN_MEMBER_ID), [keys.JOIN_GROUP]),
         (Coordinator(e.UNKNOWN_MEMBER_ID), CATCHES_UP),
         (Coordinator(None), CATCHES_UP),
     ],

@@ -13,6 +13,7 @@ import pytest
 
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.groups import classic, native
 from proxy.groups.line import Key
 from proxy.groups.succession import Succession
@@ -28,14 +29,14 @@ LEGACY = "app-6f2f0e3a-9d0b-4a71-8a3c-1f9f5ad0c7aa"
 NATIVE = "1f9f5ad0-9d0b-4a71-8a3c-6f2f0e3ac7aa"
 JOINS = classic.read(
     encode_request(
-        native.GROUP_HEARTBEAT,
+        keys.CONSUMER_GROUP_HEARTBEAT,
         1,
         7,
         "app",
         m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="new", member_epoch=0, instance_id=INSTANCE),
     )
 )
-OFFERED = {native.GROUP_HEARTBEAT: (0, 1), native.GROUP_DESCRIBE: (0, 1)}
+OFFERED = {keys.CONSUMER_GROUP_HEARTBEAT: (0, 1), keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}
 
 
 class Coordinator:
@@ -55,7 +56,7 @@ class Coordinator:
         return key in self.versions
 
     def ask(self, ask: native.Ask, heard: Callable[[Any], None]) -> None:
-        if ask.key == native.GROUP_DESCRIBE:
+        if ask.key == keys.CONSUMER_GROUP_DESCRIBE:
             self.asked.append((ask.key, "", 0))
             heard(self._described())
         else:
@@ -109,8 +110,8 @@ def joins(line: Coordinator, phase: Phase | None = None) -> tuple[int | None, Ho
     return code, host
 
 
-NEW, STEPS_OUT = (native.GROUP_HEARTBEAT, "new", 0), (native.GROUP_HEARTBEAT, LEGACY, -2)
-LOOKS = (native.GROUP_DESCRIBE, "", 0)
+NEW, STEPS_OUT = (keys.CONSUMER_GROUP_HEARTBEAT, "new", 0), (keys.CONSUMER_GROUP_HEARTBEAT, LEGACY, -2)
+LOOKS = (keys.CONSUMER_GROUP_DESCRIBE, "", 0)
 
 
 def test_where_nobody_has_the_instance_it_is_asked_once() -> None:

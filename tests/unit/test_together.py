@@ -14,6 +14,7 @@ import trio.testing
 
 from kafka_protocol import encode_request, encode_response
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.groups import classic, native
 from proxy.groups.clock import Clock
 from proxy.groups.together import Together
@@ -33,7 +34,7 @@ class Line:
 
     open = True
     client_left = False
-    versions: ClassVar = {native.GROUP_DESCRIBE: (0, 1)}
+    versions: ClassVar = {keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}
 
     def __init__(self) -> None:
         self.heard: list[Callable[[Any], None]] = []
@@ -43,7 +44,7 @@ class Line:
         return True
 
     def forward(self, _: bytes, heard: Callable[[bytes], Any]) -> None:
-        heard(encode_response(native.GROUP_HEARTBEAT, 1, 7, m.ConsumerGroupHeartbeatResponse(member_epoch=3)))
+        heard(encode_response(keys.CONSUMER_GROUP_HEARTBEAT, 1, 7, m.ConsumerGroupHeartbeatResponse(member_epoch=3)))
 
     def ask(self, _: native.Ask, heard: Callable[[Any], None]) -> None:
         self.heard.append(heard)
@@ -191,7 +192,7 @@ async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
 
 def native_beat() -> classic.Request:
     body = m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="native", member_epoch=3)
-    return classic.read(encode_request(native.GROUP_HEARTBEAT, 1, 7, "app", body))
+    return classic.read(encode_request(keys.CONSUMER_GROUP_HEARTBEAT, 1, 7, "app", body))
 
 
 async def test_a_group_of_native_members_that_all_ended_without_a_word_is_forgotten(

@@ -10,6 +10,7 @@ import time
 from itertools import count
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from simulation.description import GroupDescription, MemberDescription
 from simulation.errors import Error
 from simulation.group import GroupState
@@ -20,7 +21,7 @@ from tests.kafka.admin import until
 from tests.simulation.conftest import ROOM
 from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
-HEARTBEAT, DESCRIBE, OFFSET_COMMIT, METADATA, DELETE_TOPICS = 68, 69, 8, 3, 20
+HEARTBEAT, DESCRIBE = 68, 69
 PACE = 5
 MARGIN_SECONDS = 0.02
 # A topic has leaders before the group coordinator has heard of it.
@@ -49,7 +50,7 @@ class RealTopics(Topics):
     def create(self, name: str, count: int) -> str:
         self._kafka.create_topic(self.real(name), count)
         asked = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=self.real(name))])
-        topic_id = self._kafka.ask_any(METADATA, 10, asked).topics[0].topic_id.hex()
+        topic_id = self._kafka.ask_any(keys.METADATA, 10, asked).topics[0].topic_id.hex()
         time.sleep(SPREAD_SECONDS)
         self.ids[name], self.names[topic_id] = topic_id, name
         self._lay(topic_id, count)
@@ -61,7 +62,7 @@ class RealTopics(Topics):
 
     def delete(self, name: str) -> None:
         asked = m.DeleteTopicsRequest(topic_names=[self.real(name)], timeout_ms=10_000)
-        assert self._kafka.ask_any(DELETE_TOPICS, 4, asked).responses[0].error_code == 0
+        assert self._kafka.ask_any(keys.DELETE_TOPICS, 4, asked).responses[0].error_code == 0
         super().delete(name)
 
 
@@ -99,7 +100,7 @@ class RealCoordinator:
             member_id=commit.member_id,
             topics=topics,
         )
-        answer = self._kafka.ask_any(OFFSET_COMMIT, commit.version, asked)
+        answer = self._kafka.ask_any(keys.OFFSET_COMMIT, commit.version, asked)
         [error] = {each.error_code for topic in answer.topics for each in topic.partitions}
         return Error(error)
 

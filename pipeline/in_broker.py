@@ -30,7 +30,7 @@ from simulation.reconciliation import MemberState
 from translation import actions as do
 from translation import events as ev
 from translation.embedded import read_subscription, write_assignment
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 NATIVE_BEAT_MS = 5_000
 EXPIRY_STEP_MS = 100

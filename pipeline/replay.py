@@ -22,7 +22,7 @@ from simulation.invariants import Broken
 from simulation.legacy import LegacyClient, LegacyStyle
 from simulation.topics import Topics
 from simulation.world import GROUP, World
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.states import Phase
 from translation.transition import Transition
 

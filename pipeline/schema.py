@@ -8,7 +8,7 @@ from enum import Enum
 
 import msgspec
 
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.transition import Transition
 
 PREFIX = "kip848."

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from proxy.logs import Log
 from proxy.observations import Changed, Observation, Observer
 from translation.events import MemberAdopted
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.states import Phase
 
 ADOPTED = MemberAdopted.__name__

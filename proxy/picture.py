@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from proxy.observations import Changed, Client, GroupPasses, Observation, PassesNoMore, RequestArrived
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.states import Phase, Standing
 
 # Spans that have ended, over all groups: an hour of a group of ten that moves once a minute, or the last upgrade of 1,000.

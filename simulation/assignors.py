@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 Target = dict[str, frozenset[TopicPartition]]
 NOTHING: frozenset[TopicPartition] = frozenset()

@@ -15,7 +15,7 @@ from simulation.offsets import Commit, check_commit
 from simulation.reconciliation import MemberState
 from simulation.topics import Topics
 from simulation.validation import check_request
-from translation.heartbeat import (
+from translation.group_heartbeat import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,

@@ -8,7 +8,7 @@ from simulation.assignors import NOTHING
 from simulation.brokers import BrokerLine
 from simulation.errors import Error
 from simulation.group import Group, GroupMember, GroupState
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 
 class MemberDescription(msgspec.Struct, frozen=True):

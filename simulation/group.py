@@ -19,7 +19,7 @@ from simulation.assignors import ASSIGNORS, DEFAULT_ASSIGNOR, NOTHING, Candidate
 from simulation.brokers import BrokerLine
 from simulation.reconciliation import Goal, Holding, MemberState, reconcile, strip
 from simulation.topics import Topics
-from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
+from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
 
 NEVER = 2**62
 

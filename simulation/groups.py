@@ -25,7 +25,7 @@ from translation.group import (
     native_interval_ms,
     native_waits_until,
 )
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.member import Member
 from translation.motion import group_step
 from translation.rules import Pacing

@@ -23,7 +23,7 @@ from simulation.process import Process
 from translation import actions as do
 from translation import events as ev
 from translation.adopting import still_valid
-from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.joining import is_proper
 from translation.member import LONG_AGO, Member
 from translation.rules import Pacing, Rules

@@ -23,7 +23,7 @@ from simulation.network import Upstream
 from simulation.sockets import Sockets
 from translation import actions as do
 from translation import events as ev
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
 # What all of the libraries survive, by request: anything else in an answer is a defect of the translation. kafkajs stops for

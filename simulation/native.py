@@ -16,7 +16,7 @@ from simulation.invariants import Broken, Ledger, TopicAndNumber, rises
 from simulation.network import Upstream
 from simulation.offsets import Commit
 from simulation.topics import Topics
-from translation.heartbeat import (
+from translation.group_heartbeat import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,

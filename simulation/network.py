@@ -20,7 +20,7 @@ from simulation.description import GroupDescription
 from simulation.errors import Error
 from simulation.group import GroupState
 from simulation.offsets import Commit
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 
 class Weather(msgspec.Struct, frozen=True, kw_only=True):

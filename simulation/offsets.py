@@ -9,7 +9,7 @@ import msgspec
 from simulation.brokers import BrokerLine
 from simulation.errors import Error, Refused
 from simulation.group import Group, GroupMember
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 FIRST_VERSION_FOR_NATIVES = 9
 ANYBODY = -1

@@ -13,7 +13,7 @@ from enum import Enum
 
 import msgspec
 
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 Epochs = Mapping[TopicPartition, int]
 

@@ -11,7 +11,7 @@ from simulation.groups import Key
 from simulation.host import Proxy
 from simulation.network import Connection, Weather
 from translation import events as ev
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 
 class Habits(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 
 class Topics:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulation.assignors import ASSIGNORS
 from simulation.errors import Error, Refused
-from translation.heartbeat import JOIN_EPOCH, STATIC_LEAVE_EPOCH, GroupHeartbeat
+from translation.group_heartbeat import JOIN_EPOCH, STATIC_LEAVE_EPOCH, GroupHeartbeat
 
 
 def check_request(request: GroupHeartbeat) -> None:

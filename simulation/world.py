@@ -19,7 +19,7 @@ from simulation.native import NativeMember, NativeStyle
 from simulation.network import Upstream, Weather
 from simulation.offsets import Commit
 from simulation.topics import Topics
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 from translation.rules import Pacing, Rules
 
 GROUP = "g"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from translation.events import JournalEntry
-from translation.heartbeat import GroupHeartbeat
+from translation.group_heartbeat import GroupHeartbeat
 from translation.transition import Transition
 
 

@@ -11,12 +11,18 @@ import msgspec
 from translation import errors as e
 from translation.actions import FindRegisteredMember, ForwardJoin, LearnAllowedTopics, LearnTopics
 from translation.committing import send_waiting
-from translation.departing import condemn, depart, fence, vanish
+from translation.ending import condemn, depart, fence, vanish
 from translation.events import CoordinatorAnswered
-from translation.heartbeat import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer
-from translation.heartbeats import hurry, next_beat, restates
+from translation.group_heartbeat import (
+    JOIN_EPOCH,
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    GroupHeartbeat,
+    GroupHeartbeatAnswer,
+)
 from translation.member import NOTHING, Member, Unseat
 from translation.refusals import LOST, Refusal, Then, refusal
+from translation.sending import hurry, next_beat, restates
 from translation.states import Phase, Standing
 from translation.turn import Turn
 from translation.waiting import answer_leaves, refuse_all, refuse_parked

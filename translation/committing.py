@@ -16,9 +16,9 @@ import msgspec
 from translation import errors as e
 from translation.actions import AnswerCommit, SendCommit
 from translation.events import CommitAnswered, CommitLost, CommitRequested
-from translation.heartbeats import hurry
 from translation.member import Commit, Member
 from translation.refusals import STALE, STALE_FOR_GOOD, refusal
+from translation.sending import hurry
 from translation.states import Phase
 from translation.syncing import named
 from translation.turn import Turn

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from translation.actions import DescribeGroup
-from translation.beating import ask_to_rejoin, release_held
 from translation.farewell import give_up
-from translation.heartbeats import send_when_due
+from translation.holding import ask_to_rejoin, release_held
 from translation.joining import answer_ripe_join
 from translation.member import Member, Rejoin
+from translation.sending import send_when_due
 from translation.states import Phase, Standing
 from translation.turn import Turn
 

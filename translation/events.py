@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from translation.heartbeat import GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeatAnswer, TopicPartition
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):

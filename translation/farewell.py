@@ -14,7 +14,7 @@ once: the first answer after a loss tells that there is one again.
 from __future__ import annotations
 
 from translation.actions import DescribeGroup, Forget
-from translation.departing import depart, vanish
+from translation.ending import depart, vanish
 from translation.events import TargetLearned
 from translation.member import Member
 from translation.states import Phase, Standing

@@ -17,7 +17,7 @@ import msgspec
 
 from translation.assignors import agreed
 from translation.events import WorldEvent
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.member import LONG_AGO, NOTHING, Contract, Partitions
 from translation.rules import Pacing
 from translation.transition import Transition

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from translation.events import HandOverPlanned
 from translation.group import Described, Group, Known
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 # Between two descriptions further apart than this, nobody can say when a member beat.
 TRUST_MS = 1000

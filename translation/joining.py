@@ -12,10 +12,10 @@ import msgspec
 from translation import errors as e
 from translation.actions import AnswerJoin, Forget
 from translation.assignors import server_assignors
-from translation.departing import depart
 from translation.embedded import Malformed, Subscription, read_subscription
+from translation.ending import depart
 from translation.events import JoinRequested
-from translation.heartbeat import STATIC_LEAVE_EPOCH, TopicPartition, unless_blank
+from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition, unless_blank
 from translation.member import Contract, Member, ParkedJoin, Partitions, Unseat
 from translation.rules import Rules
 from translation.states import Phase, Standing

@@ -14,9 +14,9 @@ from translation.events import (
     TopicsLearned,
 )
 from translation.farewell import hear_of_oneself
-from translation.heartbeat import STATIC_LEAVE_EPOCH
-from translation.heartbeats import hurry
+from translation.group_heartbeat import STATIC_LEAVE_EPOCH
 from translation.member import Rejoin, Unseat
+from translation.sending import hurry
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
@@ -32,7 +32,7 @@ def topics_learned(turn: Turn, event: TopicsLearned) -> None:
 
 def topics_allowed(turn: Turn, event: TopicsAllowed) -> None:
     """JoinGroup never needed DESCRIBE on a topic, ConsumerGroupHeartbeat does: subscribe to those we may have. The others are
-    looked at again once in a while (heartbeats.py): access is granted while clients run."""
+    looked at again once in a while (sending.py): access is granted while clients run."""
     contract = turn.member.contract
     denied = tuple(topic for topic in contract.topics if topic not in event.names)
     if denied != contract.denied:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import AnswerLeave
-from translation.departing import depart
+from translation.ending import depart
 from translation.events import LeaveRequested
 from translation.states import Phase, Standing
 from translation.turn import Turn

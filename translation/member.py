@@ -15,7 +15,7 @@ from __future__ import annotations
 import msgspec
 
 from translation.events import JournalEntry
-from translation.heartbeat import GroupHeartbeat, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, TopicPartition
 from translation.rules import Rules
 from translation.states import Phase, Standing
 

@@ -34,8 +34,8 @@ from translation.group import (
     Tell,
     TimePassed,
 )
+from translation.group_heartbeat import JOIN_EPOCH
 from translation.handover import TRUST_MS, on_its_way, plans, rest_from
-from translation.heartbeat import JOIN_EPOCH
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
 

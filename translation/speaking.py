@@ -5,9 +5,8 @@ from __future__ import annotations
 from translation import errors as e
 from translation.actions import AnswerCommit, AnswerHeartbeat, AnswerSync
 from translation.adopting import estrange
-from translation.beating import heartbeat_requested, hold_abandoned, look_again
 from translation.committing import commit_requested
-from translation.departing import depart
+from translation.ending import depart
 from translation.events import (
     ClientEvent,
     CommitRequested,
@@ -17,10 +16,11 @@ from translation.events import (
     SyncRequested,
 )
 from translation.farewell import begin_anew
-from translation.heartbeats import hurry
+from translation.holding import heartbeat_requested, hold_abandoned, look_again
 from translation.joining import forget_fenced, join_abandoned, join_requested
 from translation.leaving import leave_requested
 from translation.member import Member
+from translation.sending import hurry
 from translation.states import Phase, Standing
 from translation.syncing import sync_requested
 from translation.turn import Turn

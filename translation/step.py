@@ -10,10 +10,10 @@ import translation.events as ev
 from translation.actions import AnyAction, RecordTransition
 from translation.adopting import member_adopted
 from translation.answers import coordinator_answered, coordinator_lost
-from translation.beating import hold_hurt, hold_interrupted
 from translation.committing import commit_answered, commit_lost
 from translation.deadlines import attend
-from translation.departing import taken_over, vanish
+from translation.ending import taken_over, vanish
+from translation.holding import hold_hurt, hold_interrupted
 from translation.learning import (
     assignor_agreed,
     beat_wanted,

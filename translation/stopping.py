@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import Remember
-from translation.departing import depart
+from translation.ending import depart
 from translation.events import ProxyStopping
-from translation.heartbeat import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
+from translation.group_heartbeat import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from translation.states import Phase
 from translation.turn import Turn
 from translation.waiting import answer_held, refuse_commits, refuse_parked

@@ -9,8 +9,8 @@ from translation import errors as e
 from translation.actions import AnswerSync, Remember
 from translation.embedded import write_assignment
 from translation.events import SyncRequested
-from translation.heartbeats import hurry
 from translation.member import Member, Partitions
+from translation.sending import hurry
 from translation.states import Phase, Standing
 from translation.turn import Turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.states import Phase, Standing
 
 

@@ -48,7 +48,7 @@ NOT_SWEPT = """## Those that are not swept
 - `WAIT_PART` 0.25 (`translation/handover.py`, no setting): clients that are asked before a later beat of a direct native
   member may leave less idle, and keep it waiting. With 0, clients that are not held let a native newcomer wait for a beat
   more, for hardly less idle time; with 1, all is given at once and lies idle for longer.
-- `MISSED_PART` 0.45 (`translation/beating.py`, no setting): other requests end holds, commits above all; a client that could
+- `MISSED_PART` 0.45 (`translation/holding.py`, no setting): other requests end holds, commits above all; a client that could
   hear no more in time is asked that early at most. Less, and native newcomers wait for another beat now and then.
 - `farewell_ms` 2,000: time for three or four descriptions, so that another proxy is heard even if one of them is lost.
 - `retry_ms` 500: a coordinator takes longer to move than that, and a client notices nothing of it.

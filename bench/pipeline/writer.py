@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.transition import Transition
 
 BEGAN_NS = 1_795_000_000_000_000_000

@@ -12,7 +12,7 @@ from demo.cluster.codes import Code, Refused
 from demo.cluster.request import Request
 from kafka_protocol import messages as m
 from simulation.description import GroupDescription, MemberDescription
-from translation.heartbeat import JOIN_EPOCH, GroupHeartbeat, TopicPartition
+from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeat, TopicPartition
 
 FIRST_WHERE_CLIENTS_NAME_THEMSELVES = 1
 FIRST_DESCRIPTION_OF_THE_UNKNOWN = 6

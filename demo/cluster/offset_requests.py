@@ -11,7 +11,7 @@ from demo.cluster.request import Request
 from kafka_protocol import messages as m
 from simulation.coordinator import Coordinator
 from simulation.offsets import ANYBODY, FIRST_VERSION_FOR_NATIVES, Commit
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 FIRST_FETCH_BATCH = 8
 NOTHING_COMMITTED = -1

@@ -20,7 +20,7 @@ from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.embedded import write_assignment
-from translation.heartbeat import TopicPartition, unless_blank
+from translation.group_heartbeat import TopicPartition, unless_blank
 
 # Every broker with consumer groups takes these.
 JOIN_ASKED, SYNC_ASKED = 5, 3

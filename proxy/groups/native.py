@@ -15,7 +15,7 @@ from kafka_protocol import CodecError, decode_response, encode_request, encode_r
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.causes import Cause, Disconnect
-from translation.heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 # The first version that knows topics by id and means it.
 METADATA_BY_ID = 12

@@ -16,7 +16,7 @@ from proxy.groups.memory import LARGEST_MEMORY, Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
-from translation.heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer
+from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer
 from translation.member import Member
 
 if TYPE_CHECKING:

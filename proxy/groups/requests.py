@@ -30,7 +30,7 @@ from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.admission import why_not_translated
-from translation.heartbeat import JOIN_EPOCH, unless_blank
+from translation.group_heartbeat import JOIN_EPOCH, unless_blank
 from translation.joining import is_proper
 
 if TYPE_CHECKING:

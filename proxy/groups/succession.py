@@ -22,7 +22,7 @@ from proxy.groups.line import Line
 from proxy.groups.native import Ask, SeenMember
 from translation import errors as e
 from translation import events as ev
-from translation.heartbeat import STATIC_LEAVE_EPOCH, GroupHeartbeat
+from translation.group_heartbeat import STATIC_LEAVE_EPOCH, GroupHeartbeat
 from translation.states import Phase
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from proxy.groups.succession import Succession
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
-from translation.heartbeat import JOIN_EPOCH
+from translation.group_heartbeat import JOIN_EPOCH
 from translation.member import LONG_AGO, Member
 from translation.motion import FADED_MS, group_step, is_deserted
 from translation.rules import Pacing

@@ -15,7 +15,7 @@ import msgspec
 
 from proxy.observations import Changed, Client, HeartbeatAnswered, HeartbeatSent, RequestAnswered, RequestArrived
 from translation import errors as e
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.transition import Transition
 
 PREFIX = "kip848."

@@ -114,31 +114,31 @@ SYNCING = (
 
 BEATING = (
     Mutant(
-        "beating.py",
+        "holding.py",
         "AnswerHeartbeat(beat.request, e.REBALANCE_IN_PROGRESS)",
         "AnswerHeartbeat(beat.request)",
         "PrepareRebalance is told to Heartbeats",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "beat.generation != member.generation",
         "beat.generation > member.generation",
         "a Heartbeat of an older generation is refused",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "    answer_held(turn, e.REBALANCE_IN_PROGRESS)\n",
         "",
         "a held Heartbeat is answered as soon as there is news",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "return int(min(max(gap_ms, rhythm_ms * SHORTEST_STEP), rhythm_ms * LONGEST_STEP))",
         "return gap_ms",
         "one odd gap between two Heartbeats moves the rhythm of a client only a little",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "min(member.rhythm_ms * rules.hold_beat_part, by_session_ms)",
         "max(member.rhythm_ms * rules.hold_beat_part, by_session_ms)",
         "a Heartbeat is held for a small part of the session at most",
@@ -186,19 +186,19 @@ COMMITTING = (
 
 UPSTREAM = (
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "member.in_flight is not None or member.heartbeat_at is None",
         "member.heartbeat_at is None",
         "one heartbeat in flight",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "((member.must_say_all or is_time) and not member.is_stranger)",
         "False",
         "after a lost answer the next heartbeat says all",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "if is_time and member.contract.denied:",
         "if False:",
         "topics that were left out are looked at again",
@@ -210,19 +210,19 @@ UPSTREAM = (
         "what may be described since is said to the coordinator",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "if member.parked is not None or now < member.moving_until:",
         "if member.parked is not None:",
         "a group that moves is looked at often",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "is_to_say_all and turn.is_here",
         "is_to_say_all",
         "what a client holds is said while it is here, and not before",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "return _full(member, member.epoch, reported(member))",
         "return _full(member, member.epoch, member.assigned)",
         "what the client owns is reported, not what was granted",
@@ -291,7 +291,7 @@ DEADLINES = (
         "a proxy that stood still asks who has its clients before it takes them for gone",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "if member.is_silent(due_at):",
         "if False:",
         "who is silent here may be heard elsewhere: its member beats rarely",
@@ -336,19 +336,19 @@ LEAVING = (
         "a request in the name of another instance is refused",
     ),
     Mutant(
-        "departing.py",
+        "ending.py",
         "    refuse_parked(turn, e.UNKNOWN_MEMBER_ID)\n",
         "",
         "a JoinGroup that is parked when its member leaves is answered",
     ),
     Mutant(
-        "departing.py",
+        "ending.py",
         "condemn(turn, e.FENCED_INSTANCE_ID)",
         "vanish(turn)",
         "a process whose instance was taken over is told so",
     ),
     Mutant(
-        "departing.py",
+        "ending.py",
         "turn.becomes(verdict=code)",
         "pass",
         "a client that is condemned hears of what, whatever it asks next",
@@ -492,13 +492,13 @@ GROUP = (
         "the less is known of a beat, the less is waited for the next",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "not member.beat_ms or _near(gap_ms, member.gap_ms) == gap_ms",
         "not member.beat_ms",
         "two gaps that are alike are the rhythm",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "int(MISSED_PART * member.pace_ms)",
         "0",
         "who would miss the receiver's beat is asked before",
@@ -522,7 +522,7 @@ GROUP = (
         "who waits for more than it has is worth a little",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "0 if member.beat_part is None else",
         "0 if True else",
         "the members here take turns",
@@ -534,31 +534,31 @@ GROUP = (
         "whoever comes takes a seat that is free",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "    if _is_hurt(turn.member):\n        turn.becomes(beat_ms=None)\n",
         "",
         "who is held no more has a rhythm without our holds",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "            turn.becomes(late_after_hold=0)\n",
         "            pass\n",
         "a slow timer is held again once it is known",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "not (turn.member.late_after_hold or _is_hurt(member))",
         "not turn.member.late_after_hold",
         "the last hold is not a part of it",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "return now <= member.told_at + AT_ONCE_MS",
         "return False",
         "a client that begins with a Heartbeat has its offsets at once",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "turn.becomes(held_ms=0, heard_at=heard_at)",
         "turn.becomes(held_ms=0)",
         "the session of a client that is gone counts from its last beat",
@@ -576,13 +576,13 @@ GROUP = (
         "a hand-over is complete a margin before the receiver's beat",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "plan.at - turn.now <= _lateness_ms(member, plan)",
         "False",
         "who beats again long after a hand-over is asked with the answer before it",
     ),
     Mutant(
-        "beating.py",
+        "holding.py",
         "plan.at - turn.now <= _lateness_ms(member, plan)",
         "plan.at < member.beats_at",
         "but not by far too early",
@@ -717,7 +717,7 @@ BYTES = (
         "Kafka Streams is not translated",
     ),
     Mutant(
-        "heartbeats.py",
+        "sending.py",
         "min(member.quiet_until, _latest(member))",
         "member.quiet_until",
         "lulls that follow one another do not cost a member its session",

@@ -9,7 +9,7 @@ import msgspec
 
 from bench.pipeline.writer import BEGAN_NS, lines, span, transition_span
 from simulation.story import Story
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.states import Phase, Standing
 from translation.transition import Transition
 

@@ -13,7 +13,7 @@ from simulation.errors import Error
 from simulation.offsets import Commit
 from simulation.topics import Topics
 from tests.simulation.native import GROUP, Clock, Native
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 ROOM = 3
 

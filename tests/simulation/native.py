@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from simulation.errors import Error
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 GROUP = "g"
 REBALANCE_TIMEOUT_MS = 60_000

@@ -9,7 +9,7 @@ import pytest
 from simulation.errors import Error
 from tests.simulation.conftest import Bench
 from tests.simulation.native import GROUP, Native
-from translation.heartbeat import GroupHeartbeat
+from translation.group_heartbeat import GroupHeartbeat
 
 
 def two_settled(bench: Bench) -> tuple[Native, Native]:

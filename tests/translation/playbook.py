@@ -15,7 +15,7 @@ import msgspec
 import translation.events as ev
 from translation import Member, Rules, step
 from translation.actions import AnswerJoin, AnswerSync, AnyAction, RecordTransition, SendGroupHeartbeat
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 from translation.member import short
 from translation.transition import Transition
 

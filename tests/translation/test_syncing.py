@@ -46,7 +46,7 @@ from translation.events import (
     SyncRequested,
     TopicsLearned,
 )
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.member import LONG_AGO, Rejoin
 
 HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)

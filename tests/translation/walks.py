@@ -20,8 +20,8 @@ from translation.actions import (
     SendCommit,
     SendGroupHeartbeat,
 )
-from translation.heartbeats import reported
 from translation.refusals import REFUSALS
+from translation.sending import reported
 from translation.states import Phase, Standing
 
 STEPS = 60

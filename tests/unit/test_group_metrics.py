@@ -31,7 +31,7 @@ from proxy.observations import (
 from proxy.tracing.metrics import TraceMetrics
 from proxy.tracing.traces import Traces
 from tests.unit.observing import LEGACY, changed
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.states import Phase
 
 ROOT = Path(__file__).parents[2]

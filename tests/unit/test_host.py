@@ -17,7 +17,7 @@ from proxy.logs import Log
 from tests.unit.test_journal import entry
 from translation import errors as e
 from translation.events import CoordinatorAnswered
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.member import Commit, Member, ParkedJoin
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing

@@ -13,7 +13,7 @@ import pytest
 from proxy.groups.journal import CannotJournal, Journal
 from proxy.logs import Log
 from translation.events import JournalEntry
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 
 def quiet() -> Log:

@@ -21,7 +21,7 @@ from proxy.groups.clock import Clock
 from proxy.groups.line import ANSWER_MS, FIRST_CORRELATION_ID, PROMPT_MS, Key, Line
 from proxy.settings import Limits, Settings
 from proxy.wire import Wire
-from translation.heartbeat import GroupHeartbeat
+from translation.group_heartbeat import GroupHeartbeat
 
 MEMBER: Key = ("group", "member")
 HEARTBEAT = GroupHeartbeat(group_id="group", member_id="member", member_epoch=1)

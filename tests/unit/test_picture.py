@@ -12,7 +12,7 @@ from proxy.observations import Changed, Client, GroupPasses, Observation, Passes
 from proxy.pages import picture_pages
 from proxy.picture import DEPARTURES, ENDED_SPANS, PASSING_MEMBERS, Picture
 from tests.unit import observing
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 from translation.states import Phase, Standing
 
 TOPIC = "0" * 31 + "1"

@@ -24,7 +24,7 @@ from proxy.tracing.traces import Traces
 from tests.translation.playbook import NAMES
 from tests.translation.walks import ANSWERS, Walker
 from translation.actions import AnyAction, RecordTransition, SendGroupHeartbeat
-from translation.heartbeat import GroupHeartbeatAnswer
+from translation.group_heartbeat import GroupHeartbeatAnswer
 
 CLIENT = Client(address="10.0.0.1:5000", client_id="c", software="librdkafka", software_version="1.9.2")
 QUIET = Log(out=io.StringIO())

@@ -14,7 +14,7 @@ from tests.proxy.traces.telling import CLIENT, Told, Traced
 from tests.translation.playbook import LEARNED, RULES, beats, granted, joins, leaves, refused, syncs, target, tps
 from tests.unit.observing import changed
 from translation import Member
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.states import Phase, Standing
 
 DONE = ev.DeadlinePassed()

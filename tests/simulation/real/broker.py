@@ -19,7 +19,7 @@ from simulation.topics import Topics
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.simulation.conftest import ROOM
-from translation.heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 HEARTBEAT, DESCRIBE = 68, 69
 PACE = 5

@@ -17,7 +17,7 @@ from simulation.story import Story
 from simulation.world import GROUP
 from translation import actions as do
 from translation import events as ev
-from translation.heartbeat import TopicPartition
+from translation.group_heartbeat import TopicPartition
 
 REBALANCE_TIMEOUT_MS = 60_000
 # By hand one is slow: no session ends unless the story is about that.

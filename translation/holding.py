@@ -16,8 +16,8 @@ from __future__ import annotations
 from translation import errors as e
 from translation.actions import AnswerHeartbeat
 from translation.events import HeartbeatRequested, HoldInterrupted
-from translation.heartbeats import hurry
 from translation.member import HeldHeartbeat, Member, Rejoin
+from translation.sending import hurry
 from translation.states import Phase
 from translation.turn import Turn
 from translation.waiting import answer_held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import Forget
-from translation.heartbeat import LEAVE_EPOCH
+from translation.group_heartbeat import LEAVE_EPOCH
 from translation.member import LONG_AGO, NOTHING, Unseat
 from translation.refusals import LOST, Refusal, refusal
 from translation.states import Phase, Standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from translation.actions import LearnAllowedTopics, SendGroupHeartbeat
-from translation.heartbeat import JOIN_EPOCH, GroupHeartbeat
+from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeat
 from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Member, Partitions
 from translation.states import Standing
 from translation.turn import Turn

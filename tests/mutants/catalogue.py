@@ -643,6 +643,12 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
+        "-(-len(in_order) // MOST_TRIED) or 1",
+        "1",
+        "of many beats a few are tried",
+    ),
+    Mutant(
+        "handover.py",
         "starts = {now, max((now, *(_hear_at(group, gift) for gift in gifts)))}",
         "starts = {now}",
         "clients that give to one member are asked when the last of them can hear it",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -467,6 +467,22 @@ def test_what_lies_idle_meanwhile_is_weighed_against_what_would() -> None:
     """One partition idle for 3.6 s until the receiver's beat, or two for 4 s each from now on."""
     assert best_at(EARLY_AND_LATE, gifts("late", "late"), idle=1, now=0) == 4_000 - 400
     assert best_at(EARLY_AND_LATE, gifts("late"), idle=2, now=0) == 0
+
+
+class Walked(list[Gift]):
+    walks = 0
+
+    def __iter__(self) -> Iterator[Gift]:
+        self.walks += 1
+        return super().__iter__()
+
+
+def test_of_many_natives_that_beat_one_after_the_other_a_few_beats_are_tried() -> None:
+    """Each costs as much as there are gifts. In a group of 800 that was seconds, for each description."""
+    group = company(**{f"native{each}": Known(beat_at=3_000 + each) for each in range(200)})
+    given = Walked(gifts(*group.members))
+    assert 3_000 <= best_at(group, given, idle=0, now=0) + 400 < 3_200
+    assert given.walks < 100
 
 
 def test_clients_that_give_to_one_member_here_are_asked_when_the_last_of_them_can_hear_it() -> None:

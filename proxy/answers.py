@@ -176,20 +176,34 @@ class Answers:
                 return self.take_due()
             data, self._tail = memoryview(self._tail), bytearray()
         passed: list[Bytes] = [self.take_due()] if self.due else []
+        start, at = self._pass(data, passed)
         end = len(data)
+        self.to_come = max(0, at - end)
+        if at < end:
+            self._tail, end = bytearray(data[at:]), at
+        self.idle = not (self.to_come or self._tail or self.due or self._locals_waiting)
+        if passed:
+            passed.append(data[start:end])
+            return b"".join(passed)
+        return data[:end] if end < len(data) else data
+
+    def _pass(self, data: Bytes, passed: list[Bytes]) -> tuple[int, int]:
+        """Answer by answer, up to the first that must grow before it is looked at, or to the end of the last. Returns from
+        where on all pass as they came, behind what has `passed`; and up to where: past the end, if more has yet to come."""
+        end, expected = len(data), self.expected
         at, start = self.to_come, 0
-        wanted = ANSWER_HEADER.size
-        expected = self.expected
         while True:
             if self._locals_waiting and at <= end and self._local_is_next():
                 passed += data[start:at], self._next_local()
                 start = at
                 continue
-            if end - at < 8:
-                break
+            if self.tokens and not expected:
+                return start, max(at, end)
+            if end - at < ANSWER_HEADER.size:
+                self._wanted = ANSWER_HEADER.size
+                return start, at
             if not expected:
-                at = self._unexpected(at, end)
-                break
+                raise Disconnect(Cause.ANSWER_OUT_OF_ORDER, f"{end - at} bytes that nobody asked for")
             size, correlation_id = ANSWER_HEADER.unpack_from(data, at)
             after = at + 4 + size
             if correlation_id == expected[0]:
@@ -199,27 +213,11 @@ class Answers:
             else:
                 answer = self._whole(size, correlation_id, data[at:after])
                 if answer is None:
-                    wanted = 4 + size
-                    break
+                    self._wanted = 4 + size
+                    return start, at
                 passed += data[start:at], answer
                 start = after
             at = after
-        if at < end and self.tokens and not expected:
-            at = end
-        self.to_come = max(0, at - end)
-        if at < end:
-            self._tail, self._wanted, end = bytearray(data[at:]), wanted, at
-        self.idle = not (self.to_come or self._tail or self.due or self._locals_waiting)
-        if passed:
-            passed.append(data[start:end])
-            return b"".join(passed)
-        return data[:end] if end < len(data) else data
-
-    def _unexpected(self, at: int, end: int) -> int:
-        """Nothing was asked: right while tokens are exchanged, and wrong at any other time."""
-        if self.tokens:
-            return end
-        raise Disconnect(Cause.ANSWER_OUT_OF_ORDER, f"{end - at} bytes that nobody asked for")
 
     def _whole(self, size: int, correlation_id: int, frame: Bytes) -> Bytes | None:
         """The answer as it leaves, with its length; None while it is not whole."""

@@ -27,7 +27,9 @@ def settle_standing(turn: Turn) -> None:
     """Stable or reconciling is not decided but seen: is what is assigned what the client has?"""
     member = turn.member
     if member.standing in (Standing.STABLE, Standing.RECONCILING):
-        turn.becomes(standing=Standing.RECONCILING if _is_owed(member) else Standing.STABLE)
+        seen = Standing.RECONCILING if _is_owed(member) else Standing.STABLE
+        if seen is not member.standing:
+            turn.becomes(standing=seen)
 
 
 def _is_owed(member: Member) -> bool:

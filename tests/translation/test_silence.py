@@ -21,7 +21,8 @@ from tests.translation.playbook import (
     tps,
     wait,
 )
-from tests.translation.test_losing import CAUTIOUS, adopted
+from tests.translation.test_adopting import adopted
+from tests.translation.test_farewell import CAUTIOUS
 from translation import Member
 from translation import errors as e
 from translation.actions import AnswerHeartbeat, SendCommit

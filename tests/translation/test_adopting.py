@@ -1,0 +1,175 @@
+"""Proxies come and go: members that began elsewhere, and what is left to the next."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import (
+    LEARNED,
+    NOW,
+    Is,
+    Playbook,
+    after,
+    beat,
+    beats,
+    commits,
+    granted,
+    joins,
+    leaves,
+    refused,
+    stable,
+    subscription,
+    synced,
+    syncs,
+    tps,
+    wait,
+)
+from tests.translation.test_happy_path import remembered
+from tests.translation.test_syncing import HOLDING, rhythmic
+from translation import errors as e
+from translation.actions import (
+    AnswerCommit,
+    AnswerHeartbeat,
+    AnswerJoin,
+    AnswerSync,
+    Forget,
+    SendCommit,
+)
+from translation.adopting import still_valid
+from translation.events import (
+    ClientEvent,
+    JournalEntry,
+    MemberAdopted,
+    Protocol,
+    ProxyStopping,
+    TargetUnknown,
+    TopicsLearned,
+)
+
+JOURNAL = JournalEntry(
+    group_id="g",
+    member_id="m",
+    instance_id=None,
+    generation=7,
+    told=tps(0, 1),
+    protocol_name="range",
+    subscription_version=1,
+    session_timeout_ms=10_000,
+    rebalance_timeout_ms=60_000,
+    offers=("uniform", "range"),
+    assignor="uniform",
+)
+
+
+def adopted(epoch: int = 9, journal: JournalEntry | None = JOURNAL, *partitions: int) -> MemberAdopted:
+    return MemberAdopted(
+        member_id="m",
+        member_epoch=epoch,
+        assigned=tps(*(partitions or (0, 1))),
+        names={"a": "apples"},
+        subscribed_topics=("apples",),
+        journal=journal,
+    )
+
+
+def test_a_stable_member_comes_through_a_restart_and_its_client_notices_nothing() -> None:
+    play = Playbook() >> adopted() << beat(9, owned=[0, 1]) << Is("stable/stable E9 g7")
+    play >> granted(9, [0, 1]) << Is("stable/stable E9 g7")
+    play >> beats(3, 7) << AnswerHeartbeat(3)
+    assert play >> commits(5, 7, [0, 1]) << SendCommit(5, 9)
+
+
+def test_what_changed_while_the_proxy_was_away_asks_for_one_rejoin() -> None:
+    play = after(Playbook(), adopted(), granted(10, [0]))
+    assert play << Is("prepare-rebalance/reconciling E10 g7")
+
+
+def test_a_member_without_a_journal_entry_is_asked_to_rejoin_once_and_may_commit_what_it_holds() -> None:
+    play = after(Playbook(), adopted(9, None), granted(9, [0, 1]))
+    play << Is("prepare-rebalance/stable E9 g-1")
+    play >> commits(5, 7, [0]) << SendCommit(5, 9)
+    play >> commits(6, 7, [2]) << AnswerCommit(6, e.REBALANCE_IN_PROGRESS)
+    play >> beats(3, 7) << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
+    play >> joins(8, owned=[0, 1]) << beat(9, owned=[0, 1])
+    after(play, granted(9, [0, 1]), TargetUnknown(), wait(1_300), granted(9))
+    assert (
+        play >> syncs(9, 9) << AnswerSync(9, assignment=_apples(0, 1), protocol_name="range") << remembered((0, 1), 9)
+    )
+
+
+def _apples(*partitions: int) -> bytes:
+
+    return synced(0, partitions).assignment
+
+
+def test_a_static_member_that_had_left_for_a_while_is_taken_back_as_it_was() -> None:
+    entry = msgspec.structs.replace(JOURNAL, instance_id="i")
+    play = Playbook() >> msgspec.structs.replace(adopted(-2, entry), instance_id="i")
+    play << beat(0, owned=(), instance_id="i") << Is("stable/joining E0 g7")
+    play >> granted(9, [0, 1])
+    assert play >> beats(3, 7) << AnswerHeartbeat(3)
+
+
+def test_a_static_member_that_is_not_taken_back_is_fenced() -> None:
+    play = after(Playbook(), adopted(-2)) >> refused(e.GROUP_ID_NOT_FOUND) << Is("absent/fenced E0 g-1")
+    assert play >> beats() << AnswerHeartbeat(3, e.UNKNOWN_MEMBER_ID) << Forget()
+
+
+def test_claims_of_a_client_that_is_adopted_and_rejoins_at_once_go_upstream() -> None:
+    for event in (adopted(9, None), msgspec.structs.replace(adopted(9, None), names={})):
+        play = after(Playbook(), event, joins(8, owned=[0]))
+        play >> LEARNED
+        assert play >> granted(9, [0, 1]) << beat(9, owned=[0])
+
+
+@pytest.mark.parametrize(
+    ("request_", "valid"), [(beats(3, 7), True), (beats(3, 8), False), (joins(), False), (leaves(), False)]
+)
+def test_a_journal_entry_holds_for_a_client_that_is_where_it_was_told_to_be(request_: ClientEvent, valid: bool) -> None:
+    assert still_valid(JOURNAL, request_) is (JOURNAL if valid else None)
+    assert still_valid(None, request_) is None
+
+
+def test_what_an_adopted_client_holds_beyond_its_described_assignment_goes_upstream_too() -> None:
+    """Brokers before 4.3 do not describe what a member is asked to give up: until it joins, nothing is said for it."""
+    play = Playbook() >> adopted(9, None) << beat(9)
+    play >> joins(8, owned=[0, 1, 7])
+    assert play >> granted(9) << beat(9, owned=[0, 1, 7])
+
+
+def test_an_adopted_client_that_holds_what_nobody_can_name_must_drop_it() -> None:
+    play = after(Playbook(), adopted(9, None), granted(9))
+    metadata = subscription(["apples"], [0], topic="cherries")
+    play >> joins(8, protocols=(Protocol("range", metadata),)) << AnswerJoin(8, e.UNKNOWN_MEMBER_ID, member_id="m")
+    assert play << beat(-1)
+
+
+def test_names_that_come_before_an_adopted_client_joins_do_not_displace_those_it_was_adopted_with() -> None:
+    event = msgspec.structs.replace(adopted(9, None), names={"a": "apples", "b": "bananas"})
+    play = after(Playbook(), event, TopicsLearned(names={"a": "apples"}), granted(9))
+    after(play, joins(8, protocols=(Protocol("range", subscription(["apples"], [3], topic="bananas")),)))
+    assert play.member.owned == frozenset(tps(3, topic="b"))
+
+
+def test_nobody_is_adopted_twice() -> None:
+    with pytest.raises(e.ImpossibleStory):
+        Playbook(stable(), NOW) >> adopted()
+
+
+def test_a_proxy_that_stops_leaves_nobody_waiting_and_its_members_where_they_are() -> None:
+    play = rhythmic() >> beats(5)
+    play >> ProxyStopping() << AnswerHeartbeat(5) << remembered(session_ms=100_000)
+    assert play << Is("stable/stable E2 g2")
+    parked = Playbook(stable(), NOW) >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
+    parked >> ProxyStopping() << AnswerJoin(6, e.NOT_COORDINATOR, member_id="m") << remembered()
+    assert parked << Is("prepare-rebalance/acknowledging E2 g2")
+    assert Playbook() >> ProxyStopping() << Is("absent/absent E0 g-1")
+
+
+def test_a_proxy_that_leaves_takes_its_members_along_and_static_ones_keep_their_place() -> None:
+    assert Playbook(stable(), NOW) >> ProxyStopping(leaving=True) << beat(-1)
+    play = Playbook(stable(instance_id="i", member_id=""), NOW) >> ProxyStopping(leaving=True)
+    assert play << beat(-2, member_id="c-1", instance_id="i")
+    play = after(rhythmic(HOLDING), beats(5)) >> ProxyStopping(leaving=True)
+    assert play << AnswerHeartbeat(5, e.UNKNOWN_MEMBER_ID) << beat(-1)

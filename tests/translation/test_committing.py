@@ -1,0 +1,186 @@
+"""How commits are answered: at once, after an epoch is known, or with the fate of their member."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.playbook import (
+    LOST,
+    NOW,
+    Playbook,
+    after,
+    beat,
+    commits,
+    granted,
+    joins,
+    leaves,
+    refused,
+    stable,
+    wait,
+)
+from translation import errors as e
+from translation.actions import (
+    AnswerCommit,
+    SendCommit,
+)
+from translation.events import (
+    CommitAnswered,
+    CommitLost,
+    CommitRequested,
+)
+
+
+@pytest.mark.parametrize(
+    ("generation", "partitions", "code"), [(1, None, e.ILLEGAL_GENERATION), (2, [0, 9], e.ILLEGAL_GENERATION)]
+)
+def test_a_commit_is_refused_unless_its_generation_was_told_last_and_its_partitions_are_held(
+    generation: int, partitions: list[int] | None, code: int
+) -> None:
+    play = Playbook(stable(), NOW) >> commits(5, generation, partitions) << AnswerCommit(5, code)
+    assert play
+
+
+def test_a_commit_for_a_topic_that_it_does_not_subscribe_to_goes_upstream() -> None:
+    """It has lost none of it to anybody: what it says of it is meant, and classic brokers take it."""
+    elsewhere = CommitRequested(request=5, generation=2, partitions=(("apples", 0), ("elsewhere", 7)))
+    assert Playbook(stable(), NOW) >> elsewhere << SendCommit(5, 2)
+
+
+def test_while_what_it_owns_has_no_name_a_topic_that_cannot_be_placed_may_be_that_one() -> None:
+    play = Playbook(msgspec.structs.replace(stable(), names={}), NOW)
+    assert play >> commits(5, 2, [0]) << SendCommit(5, 2)
+
+
+def test_of_a_topic_that_it_subscribes_to_it_commits_nothing_while_it_holds_nothing() -> None:
+    reads_both = stable()
+    contract = msgspec.structs.replace(reads_both.contract, topics=("apples", "bananas"))
+    foreign = CommitRequested(request=5, generation=2, partitions=(("bananas", 0),))
+    play = Playbook(msgspec.structs.replace(reads_both, contract=contract), NOW)
+    assert play >> foreign << AnswerCommit(5, e.ILLEGAL_GENERATION)
+
+
+def test_what_is_owned_of_a_topic_that_it_does_not_subscribe_to_any_more_is_all_that_it_may_commit_of_that() -> None:
+    stays = stable()
+    stays = msgspec.structs.replace(stays, contract=msgspec.structs.replace(stays.contract, topics=("bananas",)))
+    assert Playbook(stays, NOW) >> commits(5, 2, [0]) << SendCommit(5, 2)
+    assert Playbook(stays, NOW) >> commits(5, 2, [9]) << AnswerCommit(5, e.ILLEGAL_GENERATION)
+
+
+def test_a_commit_by_nobody_is_unknown() -> None:
+    assert Playbook() >> commits() << AnswerCommit(5, e.UNKNOWN_MEMBER_ID)
+
+
+def test_an_eager_client_cannot_commit_what_it_has_let_go_of() -> None:
+    play = after(Playbook(stable(), NOW), joins(6))
+    play >> commits(7) << AnswerCommit(7, e.REBALANCE_IN_PROGRESS)
+    after(play, granted(2, [0, 1]))
+    assert play >> commits(8, 2, [0]) << AnswerCommit(8, e.REBALANCE_IN_PROGRESS)
+
+
+def test_a_cooperative_client_commits_what_it_keeps_while_its_join_is_parked() -> None:
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0]))
+    assert play >> commits(7, 2, [0]) << SendCommit(7, 2)
+
+
+def test_the_answer_to_a_commit_is_the_brokers_own() -> None:
+    for code in (e.NONE, 3, e.UNKNOWN_SERVER_ERROR):
+        play = after(Playbook(stable(), NOW), commits())
+        assert play >> CommitAnswered(request=5, error_code=code) << AnswerCommit(5, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (e.UNKNOWN_MEMBER_ID, e.UNKNOWN_MEMBER_ID),
+        (e.FENCED_MEMBER_EPOCH, e.UNKNOWN_MEMBER_ID),
+        (e.GROUP_ID_NOT_FOUND, e.UNKNOWN_MEMBER_ID),
+        (e.NOT_COORDINATOR, e.NOT_COORDINATOR),
+        (e.COORDINATOR_LOAD_IN_PROGRESS, e.COORDINATOR_LOAD_IN_PROGRESS),
+    ],
+)
+def test_a_refused_commit_is_told_in_the_words_of_the_classic_protocol(code: int, told: int) -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    assert play >> CommitAnswered(request=5, error_code=code) << AnswerCommit(5, told)
+
+
+@pytest.mark.parametrize("stale", [e.STALE_MEMBER_EPOCH, e.ILLEGAL_GENERATION])
+def test_a_stale_commit_goes_again_under_the_newer_epoch_that_is_known(stale: int) -> None:
+    play = after(Playbook(stable(), NOW), commits(), wait(10_000), granted(3, [0, 1]))
+    play >> CommitAnswered(request=5, error_code=stale) << SendCommit(5, 3)
+    assert play >> CommitAnswered(request=5) << AnswerCommit(5, None)
+
+
+def test_a_stale_commit_waits_for_a_newer_epoch_and_fetches_it() -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << beat(2)
+    assert play >> granted(3, [0, 1]) << SendCommit(5, 3)
+
+
+def test_a_commit_that_stays_stale_is_given_up() -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    for _ in range(3):
+        play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << beat(2)
+        play >> granted(2) << SendCommit(5, 2)
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
+
+
+def test_a_lost_commit_is_not_known_to_have_happened() -> None:
+    play = after(Playbook(stable(), NOW), commits(), commits(6))
+    play >> CommitLost(request=5) << AnswerCommit(5, e.NOT_COORDINATOR)
+    assert [commit.request for commit in play.member.commits] == [6]
+
+
+def test_a_commit_may_outlive_its_member_and_its_answer_is_told_as_it_is() -> None:
+    play = Playbook() >> CommitAnswered(request=5) << AnswerCommit(5, None)
+    play >> CommitAnswered(request=6, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(6, e.REBALANCE_IN_PROGRESS)
+    assert play >> CommitLost(request=7) << AnswerCommit(7, e.NOT_COORDINATOR)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (refused(e.UNKNOWN_MEMBER_ID), e.UNKNOWN_MEMBER_ID),
+        (refused(e.UNKNOWN_SERVER_ERROR), e.COORDINATOR_LOAD_IN_PROGRESS),
+        (LOST, e.NOT_COORDINATOR),
+    ],
+)
+def test_a_commit_that_waits_shares_the_fate_of_its_member(answer: object, told: int) -> None:
+    play = after(Playbook(stable(), NOW), commits(), commits(6))
+    after(play, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH))
+    assert play >> answer << AnswerCommit(5, told)
+    assert [commit.request for commit in play.member.commits] == [6]
+
+
+def test_the_answer_to_a_commit_of_a_member_that_is_gone_is_told() -> None:
+    play = after(Playbook(stable(), NOW), commits(), leaves())
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
+
+
+def test_a_commit_does_not_overtake_one_that_may_be_sent_again() -> None:
+    """Offsets would go back: 4.0 refuses the first as stale when the second, under the newer epoch, is through."""
+    play = after(Playbook(stable(), NOW), commits(5), wait(10_000), granted(3, [0, 1]))
+    play >> commits(6)
+    play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << SendCommit(5, 3) << SendCommit(6, 3)
+    play >> commits(7) << SendCommit(7, 3)
+    assert play >> CommitAnswered(request=5) << AnswerCommit(5, None)
+
+
+def test_a_stale_commit_of_what_the_client_has_let_go_of_meanwhile_is_not_sent_again() -> None:
+    """Somebody else has it by now, and would be set back. (It was on its way when the client lost its socket.)"""
+    play = after(Playbook(stable(), NOW), commits(5, 2, [0]), joins(6))
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
+    waits = after(Playbook(stable(), NOW), commits(5, 2, [0]))
+    after(waits, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH), joins(6))
+    assert waits >> granted(3) << AnswerCommit(5, 27) << beat(3, owned=[])
+
+
+def test_several_stale_commits_of_what_the_client_has_let_go_of_are_refused_once_each() -> None:
+    stale = [CommitAnswered(request=request, error_code=e.STALE_MEMBER_EPOCH) for request in (5, 6)]
+    waits = after(Playbook(stable(), NOW), commits(5, 2, [0]), commits(6, 2, [0]), *stale, joins(7))
+    assert waits >> granted(3) << AnswerCommit(5, 27) << AnswerCommit(6, 27) << beat(3, owned=[])
+
+
+def test_a_commit_waits_for_the_verdict_on_an_older_one_and_no_longer() -> None:
+    play = after(Playbook(stable(), NOW), commits(5), wait(10_000), granted(3, [0, 1]), commits(6))
+    assert play >> CommitAnswered(request=5) << SendCommit(6, 3) << AnswerCommit(5, None)

@@ -284,3 +284,7 @@ def after(play: Playbook, *events: ev.AnyEvent | Wait) -> Playbook:
             play._feed(event)
     play.pending.clear()
     return play
+
+
+def generation_told() -> Playbook:
+    return after(Playbook(joining()), granted(2, [0, 1]), LEARNED, target(2, [0, 1]))

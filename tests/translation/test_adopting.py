@@ -26,7 +26,7 @@ from tests.translation.playbook import (
     wait,
 )
 from tests.translation.test_happy_path import remembered
-from tests.translation.test_syncing import HOLDING, rhythmic
+from tests.translation.test_holding import HOLDING, rhythmic
 from translation import errors as e
 from translation.actions import (
     AnswerCommit,

@@ -23,7 +23,7 @@ from tests.translation.playbook import (
     syncs,
     wait,
 )
-from tests.translation.test_syncing import rhythmic
+from tests.translation.test_holding import rhythmic
 from translation import errors as e
 from translation.actions import (
     AnswerHeartbeat,

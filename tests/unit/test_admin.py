@@ -15,7 +15,15 @@ import trio
 import trio.lowlevel
 
 from proxy.addresses import Address
-from proxy.admin import REQUEST_SECONDS, Feed, health_pages, open_admin, serve_admin
+from proxy.admin import (
+    FIRST_REQUEST_SECONDS,
+    MAX_CONNECTIONS,
+    REQUEST_SECONDS,
+    Feed,
+    health_pages,
+    open_admin,
+    serve_admin,
+)
 from proxy.logs import Log
 from tests.kafka.ports import free_ports
 
@@ -167,12 +175,14 @@ async def test_who_takes_all_places_and_comes_again_at_once_keeps_no_probe_from_
                     while await stream.receive_some():
                         pass
 
-    for _ in range(200):
+    crowd = 4 * MAX_CONNECTIONS
+    for _ in range(crowd):
         nursery.start_soon(come_again)
-    while came < 2 * 200:
+    while came < 2 * crowd:
         await trio.lowlevel.checkpoint()
     for _ in range(3):
-        with trio.fail_after(1):
+        # If all others had their time, it would be the turn of a probe after four times that.
+        with trio.fail_after(3 * FIRST_REQUEST_SECONDS):
             assert (await admin.get("/livez"))[0] == 200
 
 

@@ -1,7 +1,7 @@
 """LeaveGroup: one member, or (from version 3) many at once, by member id or by instance id.
 
-Each leaver that is ours hears of it by itself; the answers are collected into one. The others are the coordinator's
-business: their part is sent on.
+Each leaver that is ours hears of it by itself, and once, however often it is named; the answers are collected into one. The
+others are the coordinator's business: their part is sent on.
 """
 
 from __future__ import annotations
@@ -23,29 +23,34 @@ if TYPE_CHECKING:
 
 
 class Batch(msgspec.Struct):
-    """A LeaveGroup under way; None: no word on this one yet."""
+    """A LeaveGroup under way: what each hears, and how many have no word yet."""
 
     number: int
-    codes: list[int | None]
+    codes: list[int]
+    owed: int
 
 
 class Leaves:
     def __init__(self, host: Host, requests: Requests) -> None:
         self._host = host
         self._requests = requests
-        self._batches: dict[int, tuple[Batch, int]] = {}
+        self._batches: dict[int, tuple[Batch, list[int]]] = {}
         self._serial = 0
 
     def taken(self, number: int, request: Request) -> None:
         leavers = classic.leavers(request)
-        batch = Batch(number, [None] * len(leavers))
+        batch = Batch(number, [e.NONE] * len(leavers), len(leavers))
         strangers = []
+        ours: dict[tuple[Key, bool], list[int]] = {}
         for index, leaver in enumerate(leavers):
             key = self._key(request.body.group_id, leaver)
-            if key in self._host.members:
-                self._leave(batch, index, key, leaver)
+            member = self._host.members.get(key)
+            if member is not None:
+                ours.setdefault((key, _may_be(leaver, member.instance_id)), []).append(index)
             else:
                 strangers.append(index)
+        for (key, _), indexes in ours.items():
+            self._leave(batch, indexes, key, leavers[indexes[0]])
         if strangers:
             self._look_up(batch, request, strangers)
         elif not leavers:
@@ -60,9 +65,9 @@ class Leaves:
         by_instance = self._host.instances.get((group_id, leaver.group_instance_id or ""), "")
         return group_id, leaver.member_id or by_instance
 
-    def _leave(self, batch: Batch, index: int, key: Key, leaver: Leaver) -> None:
+    def _leave(self, batch: Batch, indexes: list[int], key: Key, leaver: Leaver) -> None:
         number = batch.number if len(batch.codes) == 1 else self._below_zero()
-        self._batches[number] = (batch, index)
+        self._batches[number] = (batch, indexes)
         reason = leaver.reason or None
         left = ev.LeaveRequested(request=number, instance_id=leaver.group_instance_id, reason=reason)
         # Where its coordinator answered last, if it did: whoever speaks in its name here may not be its client.
@@ -75,17 +80,19 @@ class Leaves:
         return self._serial
 
     def answered(self, order: do.AnswerLeave) -> None:
-        batch, index = self._batches.pop(order.request)
-        batch.codes[index] = order.error_code
-        self._finish(batch)
+        batch, indexes = self._batches.pop(order.request)
+        self._heard(batch, indexes, [order.error_code] * len(indexes))
+
+    def _heard(self, batch: Batch, indexes: list[int], codes: list[int]) -> None:
+        for index, code in zip(indexes, codes, strict=True):
+            batch.codes[index] = code
+        batch.owed -= len(indexes)
+        if not batch.owed:
+            self._finish(batch)
 
     def _finish(self, batch: Batch) -> None:
-        codes = [code for code in batch.codes if code is not None]
-        if len(codes) == len(batch.codes):
-            first_error = next((code for code in codes if code), e.NONE)
-            self._requests.answer(
-                batch.number, classic.leave_answer(self._requests.request_of(batch.number), codes), first_error
-            )
+        answer = classic.leave_answer(self._requests.request_of(batch.number), batch.codes)
+        self._requests.answer(batch.number, answer, next((code for code in batch.codes if code), e.NONE))
 
     # ------------------------------------------------------------------------------------------------------ strangers
 
@@ -97,20 +104,27 @@ class Leaves:
 
     def _looked_up(self, batch: Batch, request: Request, strangers: list[int], answer: Any) -> None:
         groups = native.descriptions(answer) if answer is not None else []
-        natives = {member.member_id for group in groups for member in group.members if not member.classic}
+        natives = {each.member_id: each.instance_id for group in groups for each in group.members if not each.classic}
         leavers = classic.leavers(request)
-        ours = [index for index in strangers if leavers[index].member_id in natives]
-        for index in ours:
-            self._send_leave(batch, index, request, leavers[index])
-        if rest := [index for index in strangers if index not in ours]:
+        ours: dict[str, list[int]] = {}
+        rest = []
+        for index in strangers:
+            leaver = leavers[index]
+            if leaver.member_id in natives and _may_be(leaver, natives[leaver.member_id]):
+                ours.setdefault(leaver.member_id, []).append(index)
+            else:
+                rest.append(index)
+        for indexes in ours.values():
+            self._send_leave(batch, indexes, request, leavers[indexes[0]])
+        if rest:
             self._send_on(batch, request, rest)
 
-    def _send_leave(self, batch: Batch, index: int, request: Request, leaver: Leaver) -> None:
+    def _send_leave(self, batch: Batch, indexes: list[int], request: Request, leaver: Leaver) -> None:
         group_id = request.body.group_id
         self._host.journal.forget((group_id, leaver.member_id))
         ask = native.ask_leave(group_id, leaver.member_id, leaver.group_instance_id)
         line = self._requests.line_of(batch.number)
-        line.ask(ask, lambda answer: self._heard(batch, [index], [_code(answer)]))
+        line.ask(ask, lambda answer: self._heard(batch, indexes, [_code(answer)] * len(indexes)))
 
     def _send_on(self, batch: Batch, request: Request, strangers: list[int]) -> None:
         leavers = classic.leavers(request)
@@ -119,10 +133,10 @@ class Leaves:
         ask = native.ask_leave_of(request.body.group_id, named)
         line.ask(ask, lambda answer: self._heard(batch, strangers, _codes(answer, len(strangers))))
 
-    def _heard(self, batch: Batch, indexes: list[int], codes: list[int]) -> None:
-        for index, code in zip(indexes, codes, strict=True):
-            batch.codes[index] = code
-        self._finish(batch)
+
+def _may_be(leaver: Leaver, instance_id: str | None) -> bool:
+    """It does not claim an instance that it is not."""
+    return leaver.group_instance_id in (None, instance_id)
 
 
 def _code(answer: Any) -> int:

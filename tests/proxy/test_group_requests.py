@@ -387,6 +387,33 @@ def test_a_batch_of_leavers_is_answered_one_by_one(member: Callable[..., ByHand]
     assert describe(cluster, topic).members == []
 
 
+def test_who_is_named_many_times_in_a_leave_leaves_once_and_keeps_nobody_waiting(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """One of ours, a native one that came directly, and one that lies about its instance."""
+    legacy, native = member().joins(), f"native-{uuid.uuid4()}"
+    comes = m.ConsumerGroupHeartbeatRequest(
+        group_id=topic,
+        member_id=native,
+        member_epoch=0,
+        rebalance_timeout_ms=30_000,
+        subscribed_topic_names=[topic],
+        topic_partitions=[],
+    )
+    assert cluster.ask(cluster.coordinator(topic), GROUP_HEARTBEAT, 0, comes).error_code == 0
+    named = [(legacy.member_id, None), (native, None), (legacy.member_id, "nobody"), (native, "nobody")] * 12_000
+    leavers = [m.LeaveGroupRequestMemberIdentity(member_id=one, group_instance_id=by) for one, by in named]
+    tool = member()
+    began = time.monotonic()
+    answer = tool.ask(LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
+    # With each word on each of them looked for among all, it took minutes.
+    assert time.monotonic() - began < 10
+    told = [(one.member_id, one.group_instance_id, one.error_code) for one in answer.members]
+    said = {None: 0, "nobody": UNKNOWN_MEMBER_ID}
+    assert told == [(one, by, said[by]) for one, by in named]
+    assert legacy.beat() == UNKNOWN_MEMBER_ID
+
+
 def test_a_leave_that_is_refused_is_answered_on_a_connection_that_lives(
     member: Callable[..., ByHand], cluster: Cluster, topic: str
 ) -> None:

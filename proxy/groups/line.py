@@ -2,7 +2,8 @@
 
 Nothing about a member is trusted for a connection that has not shown that its principal may read the group: the first
 request for a group asks the broker first (`admit`), on this very connection. In the same breath the broker's versions
-are learnt, for clients need not have asked.
+are learnt, for clients need not have asked. What the broker says counts for a while: a right may be withdrawn, and a broker
+would look at it with each request. Heartbeats of members that speak here show it again and again, so they need not ask.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ ANSWER_MS = 30_000
 # session to come. Clients look for it when their connection ends: so it must end long before that has passed.
 PROMPT = frozenset({keys.CONSUMER_GROUP_HEARTBEAT, keys.CONSUMER_GROUP_DESCRIBE, keys.OFFSET_COMMIT})
 PROMPT_MS = 10_000
+# For so long it counts that a broker has let this client read a group: as long as a member may be without an answer. It beats
+# every five seconds, and is waited for PROMPT_MS.
+TRUST_MS = 15_000
+# Groups are many, and their names a client's own; of those that are forgotten the broker is asked again.
+MOST_TRUSTED = 1_000
 
 # What the probe may answer that says "not here", and "not you".
 ELSEWHERE = frozenset({e.NOT_COORDINATOR, e.COORDINATOR_NOT_AVAILABLE})
@@ -66,7 +72,8 @@ class Line:
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
         self._taker = taker
-        self._admitted: set[str] = set()
+        # Groups that its principal may read, and until when that counts.
+        self._trusted: dict[str, int] = {}
         self._at_the_door: dict[str, list[Callable[[int], None]]] = {}
         self._correlation_ids = itertools.count(FIRST_CORRELATION_ID)
         # How many questions have yet to be answered, and whether a member has gone to speak elsewhere.
@@ -145,6 +152,8 @@ class Line:
             except Disconnect:
                 heard(None)
                 raise
+            if answer is not None and ask.key == native.GROUP_HEARTBEAT:
+                self._trust(ask.body.group_id, answer.error_code)
             heard(answer)
             self._let_go()
 
@@ -184,7 +193,7 @@ class Line:
 
     def admit(self, group_id: str, then: Callable[[int], None]) -> None:
         """`then` hears 0, or the error with which whatever is asked about this group here must be refused."""
-        if group_id in self._admitted:
+        if self._taker.clock.now_ms < self._trusted.get(group_id, 0):
             then(e.NONE)
         elif group_id in self._at_the_door:
             self._at_the_door[group_id].append(then)
@@ -208,10 +217,17 @@ class Line:
 
     def _judged(self, group_id: str, answer: Any) -> None:
         error = _verdict(answer)
-        if error == e.NONE:
-            self._admitted.add(group_id)
+        self._trust(group_id, error)
         for then in self._at_the_door.pop(group_id, ()):
             then(error)
+
+    def _trust(self, group_id: str, error: int) -> None:
+        if error == e.GROUP_AUTHORIZATION_FAILED:
+            self._trusted.pop(group_id, None)
+        elif error == e.NONE:
+            if len(self._trusted) >= MOST_TRUSTED:
+                self._trusted.clear()
+            self._trusted[group_id] = self._taker.clock.now_ms + TRUST_MS
 
 
 def _verdict(answer: Any) -> int:

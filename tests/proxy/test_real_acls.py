@@ -22,7 +22,7 @@ from tests.proxy.running import Running, room
 
 pytestmark = pytest.mark.broker
 
-UNKNOWN_MEMBER_ID, GROUP_AUTHORIZATION_FAILED = 25, 30
+UNKNOWN_MEMBER_ID, GROUP_AUTHORIZATION_FAILED, FENCED_INSTANCE_ID = 25, 30, 82
 # So that nobody waits long for the end of a session.
 SHORT = {"group.consumer.min.session.timeout.ms": "5000"}
 
@@ -36,9 +36,9 @@ def kafka_acls() -> Iterator[Cluster]:
 class Known(ByHand):
     """It has to say who it is, and looks at no metadata: real clients do, and many come again by themselves."""
 
-    def __init__(self, name: str, *about: Any) -> None:
+    def __init__(self, name: str, *about: Any, **more: Any) -> None:
         self.name = name
-        super().__init__(*about)
+        super().__init__(*about, **more)
 
     def connect(self) -> socket.socket:
         sock = super().connect()
@@ -134,6 +134,37 @@ def test_who_may_not_read_the_group_for_a_while_hears_so_and_comes_back(kafka_ac
         alice.member_id = ""
         assert alice.joins().owned == {topic: [0, 1]}
         assert alice.commit(topic, 0, 1) == 0
+
+
+def test_who_might_read_the_group_once_speaks_for_nobody_in_it_when_that_is_withdrawn(kafka_acls: Cluster) -> None:
+    """On the connection on which it might: it knows alice's member, and would fence it, remove it, be told what it has."""
+    topic = f"once-{uuid.uuid4()}"
+    kafka_acls.create_topic(topic, partitions=2)
+    for name in ("alice", "bob"):
+        kafka_acls.allow(f"User:{name}", "group", topic, "read")
+        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    node = kafka_acls.coordinator(topic)
+    with (
+        Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
+        closing(Known("alice", ("127.0.0.1", proxy.ready().port_of(node)), topic, topic, instance_id="i-1")) as alice,
+        closing(Known("bob", ("127.0.0.1", proxy.port_of(node)), topic, topic)) as bob,
+    ):
+        alice.joins()
+        bob.member_id, bob.generation, bob.instance_id = alice.member_id, alice.generation, "i-2"
+        assert [each.error_code for each in bob.leave().members] == [FENCED_INSTANCE_ID]
+        kafka_acls.forbid("User:bob", "group", topic, "read")
+        deadline = time.monotonic() + 60
+        while bob.leave().error_code != GROUP_AUTHORIZATION_FAILED:
+            assert time.monotonic() < deadline
+            time.sleep(1)
+        bob.instance_id = None
+        assert bob.beat() == GROUP_AUTHORIZATION_FAILED
+        assert bob.sync().error_code == GROUP_AUTHORIZATION_FAILED
+        assert bob.leave().error_code == GROUP_AUTHORIZATION_FAILED
+        bob.instance_id, bob.member_id = "i-1", ""
+        assert bob.leave().error_code == GROUP_AUTHORIZATION_FAILED
+        assert bob.join().error_code == GROUP_AUTHORIZATION_FAILED
+        assert alice.beat() == 0
 
 
 def test_who_may_not_describe_the_whole_group_begins_anew_after_a_restart(kafka_acls: Cluster) -> None:

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from proxy.groups.line import Key
 
 LARGEST_MEMORY = 20_000
+# All that is remembered of them, in characters. Ids are the clients' own, and may be 32 KB long each.
+LONGEST_MEMORY = 4_000_000
 
 
 class Memory:
@@ -14,15 +16,17 @@ class Memory:
 
     def __init__(self) -> None:
         self._keys: OrderedDict[Key, str] = OrderedDict()
+        self._length = 0
 
     def __contains__(self, key: Key) -> bool:
         return key in self._keys
 
     def add(self, key: Key, reason: str = "") -> None:
+        self.take(key)
         self._keys[key] = reason
-        self._keys.move_to_end(key)
-        if len(self._keys) > LARGEST_MEMORY:
-            self._keys.popitem(last=False)
+        self._length += _length(key, reason)
+        while len(self._keys) > LARGEST_MEMORY or self._length > LONGEST_MEMORY:
+            self._length -= _length(*self._keys.popitem(last=False))
 
     def is_new(self, key: Key) -> bool:
         """It was not there, and is now: whoever says something once asks this first."""
@@ -36,6 +40,12 @@ class Memory:
 
     def take(self, key: Key) -> bool:
         """It was there, and is no more."""
-        was_there = key in self._keys
-        self._keys.pop(key, None)
-        return was_there
+        reason = self._keys.pop(key, None)
+        if reason is None:
+            return False
+        self._length -= _length(key, reason)
+        return True
+
+
+def _length(key: Key, reason: str) -> int:
+    return len(key[0]) + len(key[1]) + len(reason)

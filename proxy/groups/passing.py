@@ -19,6 +19,9 @@ from translation.embedded import Malformed, read_subscription
 from translation.events import JoinRequested
 from translation.rules import Pacing, Rules
 
+# Of a group id that is remembered. They come from clients, and may have 32 KB.
+LONGEST_ID = 1_000
+
 
 class Ruling(NamedTuple):
     mode: str
@@ -40,10 +43,11 @@ class GroupRules:
     def of(self, group_id: str) -> Ruling:
         found = self._found.get(group_id)
         if found is None:
-            # Group ids come from clients.
+            found = self._find(group_id)
             if len(self._found) >= LARGEST_MEMORY:
                 self._found.clear()
-            found = self._found[group_id] = self._find(group_id)
+            if len(group_id) <= LONGEST_ID:
+                self._found[group_id] = found
         return found
 
     def _find(self, group_id: str) -> Ruling:

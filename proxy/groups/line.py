@@ -140,20 +140,21 @@ class Line:
         if not self.open:
             heard(None)
             return
-        waiting = [heard]
+        # The alarm below outlives the answer, and must not keep what was asked: a commit may be of any size.
+        waiting = [(ask, heard)]
 
         def hear(frame: Bytes | None) -> None:
             if not waiting:
                 return
             self._asked -= 1
-            heard = waiting.pop()
+            asked, heard = waiting.pop()
             try:
-                answer = None if frame is None else native.read(ask, bytes(frame))
+                answer = None if frame is None else native.read(asked, bytes(frame))
             except Disconnect:
                 heard(None)
                 raise
-            if answer is not None and ask.key == native.GROUP_HEARTBEAT:
-                self._trust(ask.body.group_id, answer.error_code)
+            if answer is not None and asked.key == native.GROUP_HEARTBEAT:
+                self._trust(asked.body.group_id, answer.error_code)
             heard(answer)
             self._let_go()
 

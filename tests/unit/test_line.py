@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from struct import pack
 
 import pytest
@@ -87,6 +88,17 @@ async def test_a_connection_does_not_go_before_what_was_asked_on_it_is_answered(
     connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
     assert heard == [m.ApiVersionsResponse(error_code=35)]
     assert connection.ended
+
+
+async def test_what_was_asked_is_not_kept_until_it_would_have_been_given_up() -> None:
+    """Thirty seconds of commits, each as large as a request may be."""
+    connection, line = lingering()
+    body = m.ApiVersionsRequest()
+    held = sys.getrefcount(body)
+    line.ask(native.Ask(18, 0, body), lambda answer: None)
+    answer = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse())
+    connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
+    assert sys.getrefcount(body) == held
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from struct import Struct
 from typing import Literal
 
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Rewritten
-from proxy.causes import Cause, Disconnect
+from proxy.causes import Cause, Disconnect, other_protocol
 from proxy.counts import Counts
 from proxy.settings import Limits
 from proxy.treatments import Desk, Treatment, Wire
@@ -34,9 +34,6 @@ from proxy.treatments import Desk, Treatment, Wire
 # Length, api key and version as one number, correlation id.
 REQUEST_HEADER = Struct(">iIi")
 SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
-# How others begin who take this for a port of theirs: TLS (record type and version), HTTP.
-TLS_HANDSHAKE = b"\x16\x03"
-HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"PRI ")
 # What a client may send behind a request that is in hand; then it is not read from.
 LARGEST_BACKLOG = 256 * 1024
 # Of a request that is judged by its beginning, or answered here. More than any that a client has reason to send.
@@ -56,6 +53,7 @@ class Conversation:
     __slots__ = (
         "_count",
         "_deferred",
+        "_is_let_in",
         "_looking",
         "_max_pipelined",
         "_max_request_bytes",
@@ -92,7 +90,7 @@ class Conversation:
         self._count = counts.requests_by_version
         self._max_pipelined = limits.max_pipelined_requests
         self._max_request_bytes = limits.max_request_bytes
-        self._max_taken_bytes = limits.max_rewritten_bytes
+        self._max_taken_bytes = limits.max_group_request_bytes
         self.owed = Answers(wire, counts, limits.max_rewritten_bytes)
         self.from_broker = self.owed.from_broker
         self.expected = self.owed.expected
@@ -111,6 +109,8 @@ class Conversation:
         self.authenticated = False
         # Nor may one be: it may have more steps, which the client takes before it asks anything else.
         self._proving = False
+        # The broker knows who is at the client's end, if it wants to; asked only of those who say much at once.
+        self._is_let_in = False
         # Where requests of groups go; set when the first one comes (connections.py).
         self.desk: Desk | None = None
         # The desk has a request in hand that is neither forwarded nor answered yet.
@@ -250,7 +250,12 @@ class Conversation:
         if self._treatments.get(api) is not Treatment.TAKEN:
             return self._expect(api, correlation_id, size, frame)
         if size > self._max_taken_bytes:
-            raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes in a request of a group")
+            said = f"{size} bytes in a request of a group; `limits.max_group_request_bytes` is {self._max_taken_bytes}"
+            raise Disconnect(Cause.REQUEST_TOO_LARGE, said)
+        if size > LARGEST_BEGINNING and not self._is_let_in:
+            # No more of it is read meanwhile than of what comes behind a request in hand.
+            self._before_the_desk().knock(self._let_in)
+            return None
         if len(frame) < size:
             return None
         self._hand_over(bytes(frame), more_has_come)
@@ -258,15 +263,22 @@ class Conversation:
 
     def _hand_over(self, frame: bytes, more_has_come: bool) -> None:
         """The desk may answer or forward it before this returns; if not, and more has come already, it hears of that."""
+        desk = self._before_the_desk()
+        desk.taken(frame)
+        if self.in_hand and more_has_come:
+            desk.interrupted()
+
+    def _before_the_desk(self) -> Desk:
         if self.desk is None:
             assert self._open_desk is not None, "groups are taken only where there is a desk for them"
             self.desk = self._open_desk()
             self._looking = True
         self.authenticated, self._proving = True, False
         self.in_hand = True
-        self.desk.taken(frame)
-        if self.in_hand and more_has_come:
-            self.desk.interrupted()
+        return self.desk
+
+    def _let_in(self) -> None:
+        self.in_hand, self._is_let_in = False, True
 
     def _expect(self, api: int, correlation_id: int, size: int, frame: Bytes) -> bytes | Literal[True] | None:
         """Note which answer to expect, and say what goes to the broker."""
@@ -374,18 +386,11 @@ class Conversation:
 
     def _refuse(self, size: int) -> None:
         if size > self._max_request_bytes:
-            other = _other_protocol(LENGTH.pack(size))
+            other = other_protocol(LENGTH.pack(size))
             if other is not None:
                 raise Disconnect(Cause.MALFORMED_REQUEST, other)
             raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes, the limit is {self._max_request_bytes}")
         raise Disconnect(Cause.MALFORMED_REQUEST, f"a frame of {size} bytes")
-
-
-def _other_protocol(beginning: bytes) -> str | None:
-    """Where a Kafka client would have sent a length."""
-    if beginning.startswith(TLS_HANDSHAKE):
-        return "a TLS ClientHello, and this port is plaintext: `client_tls` is not set"
-    return "HTTP, not Kafka" if beginning in HTTP_METHODS else None
 
 
 def _bound_beginning(frame: Bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Protocol
 
@@ -38,6 +38,9 @@ class Desk(Protocol):
         """Those with members that speak here."""
 
     def taken(self, frame: bytes) -> None: ...
+
+    def knock(self, then: Callable[[], None]) -> None:
+        """`then`, once the broker has answered what it answers to nobody whom it does not know."""
 
     def interrupted(self) -> None:
         """The client has sent more while a request of its is in hand."""

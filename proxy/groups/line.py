@@ -96,6 +96,17 @@ class Line:
     def taken(self, frame: bytes) -> None:
         self._taker.taken(self, frame)
 
+    def knock(self, then: Callable[[], None]) -> None:
+        """A broker that wants to know who asks says nothing of groups before that, of none by this name either."""
+
+        def heard(answer: Any) -> None:
+            if answer is not None:
+                then()
+            elif self.open:
+                self.connection.close(Cause.BROKER_LOST, "no answer to a client that has a large request of a group")
+
+        self.ask(native.ask_leave_to_read(""), heard)
+
     def interrupted(self) -> None:
         self._taker.interrupted(self)
 

@@ -104,6 +104,22 @@ def test_a_wrong_password_is_refused_by_the_broker(guarded: Running) -> None:
     assert KafkaError._AUTHENTICATION in complaints(guarded.bootstrap, wrong)
 
 
+def test_who_has_yet_to_show_who_they_are_is_not_read_at_length(guarded: Running) -> None:
+    """A broker takes no more than 512 KB of them, and reading a request of a group of some MB takes the proxy seconds."""
+    leavers = [m.LeaveGroupRequestMemberIdentity(member_id=f"nobody-{number}") for number in range(100_000)]
+    leave = m.LeaveGroupRequest(group_id="guarded-group", members=leavers)
+    guarded.ready()
+    with guarded.connect() as stranger, pytest.raises(ConnectionError):
+        exchange(stranger, keys.LEAVE_GROUP, 3, leave)
+    assert not guarded.metric("requests_total", api="LeaveGroup")
+    with guarded.connect() as alice:
+        exchange(alice, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"))
+        proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
+        assert exchange(alice, SASL_AUTHENTICATE, 1, proof).error_code == 0
+        assert len(exchange(alice, keys.LEAVE_GROUP, 3, leave).members) in (0, 100_000)
+    assert guarded.metric("requests_total", api="LeaveGroup") == 1
+
+
 def test_the_brokers_are_learnt_from_clients_when_the_proxy_may_not_ask(guarded: Running) -> None:
     assert "brokers are learnt from clients" in guarded.log.read_text()
     assert produced(guarded.bootstrap, "guarded", login("alice", "PLAIN")) is None

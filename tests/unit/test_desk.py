@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.answers import LENGTH, Bytes
-from proxy.conversation import Conversation
+from proxy.causes import Disconnect
+from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, Conversation
 from proxy.counts import Counts
 from proxy.settings import Limits
 from proxy.treatments import Treatment
@@ -29,6 +31,7 @@ class Desk:
         self.at_once = at_once
         self.requests: list[bytes] = []
         self.interruptions = 0
+        self.knocks: list[Callable[[], None]] = []
         self.client_left = False
         self.client_id = "desk"
         self.groups: set[str] = set()
@@ -37,6 +40,9 @@ class Desk:
         self.requests.append(frame)
         if self.at_once is not None:
             self.at_once(frame)
+
+    def knock(self, then: Callable[[], None]) -> None:
+        self.knocks.append(then)
 
     def interrupted(self) -> None:
         self.interruptions += 1
@@ -312,3 +318,45 @@ def test_whatever_is_mixed_and_however_it_is_cut_answers_come_in_order(
         move(b"")
     assert bytes(told) == b"".join(answer(number) for number in range(1, len(kinds) + 1))
     assert talk.quiet
+
+
+def talk_at_length(desk: Desk) -> Conversation:
+    return Conversation(TakingWire(), Counts(), Limits(max_group_request_bytes=2 * LARGEST_BEGINNING), lambda: desk)
+
+
+def test_a_large_request_is_read_when_the_broker_has_let_its_client_in_and_the_next_at_once() -> None:
+    """Who has yet to show who they are may send as much as a broker would take of them."""
+    desk = Desk()
+    talk = talk_at_length(desk)
+    large = request(TAKEN, 1, bytes(LARGEST_BEGINNING + 1))
+    assert bytes(talk.from_client(large[:20])) == b""
+    assert len(desk.knocks) == 1
+    assert not talk.full
+    talk.from_client(large[20 : LARGEST_BACKLOG + 1])
+    assert talk.full
+    assert not desk.requests
+    desk.knocks.pop()()
+    assert not talk.full
+    assert talk.waiting()
+    assert bytes(talk.from_client(b"")) == b""
+    talk.from_client(large[LARGEST_BACKLOG + 1 :])
+    assert desk.requests == [large[4:]]
+    talk.answer(body(1))
+    talk.from_client(large)
+    assert desk.requests == [large[4:]] * 2
+    assert not desk.knocks
+
+
+def test_of_a_client_that_was_not_let_in_a_large_request_that_came_at_once_is_kept_too() -> None:
+    desk = Desk()
+    talk = talk_at_length(desk)
+    large, next_one = request(TAKEN, 1, bytes(LARGEST_BEGINNING + 1)), request(OPAQUE, 2)
+    assert bytes(talk.from_client(large + next_one)) == b""
+    desk.at_once = talk.forward
+    desk.knocks.pop()()
+    assert bytes(talk.from_client(b"")) == large + next_one
+
+
+def test_a_request_of_a_group_that_is_larger_than_any_is_not_kept() -> None:
+    with pytest.raises(Disconnect, match="max_group_request_bytes"):
+        talk_at_length(Desk()).from_client(request(TAKEN, 1, bytes(2 * LARGEST_BEGINNING))[:20])

@@ -69,7 +69,6 @@ class Together:
 
     def native_taken(self, line: Line, request: Request) -> None:
         body = request.body
-        self._host.requests.untranslated.passes((body.group_id, body.member_id))
         if body.member_epoch > 0 and body.topic_partitions is None:
             self._forward_when_due(line, request, self._clock.now_ms)
         elif body.member_epoch == JOIN_EPOCH and body.instance_id is not None:
@@ -100,6 +99,8 @@ class Together:
         body, answer = request.body, passed.answer
         if answer.error_code != e.NONE:
             return frame
+        # Not before: whoever may not read the group could say so of another's member.
+        self._host.requests.untranslated.passes((body.group_id, body.member_id))
         if body.member_epoch < 0:
             line.natives.discard(body.group_id)
         else:

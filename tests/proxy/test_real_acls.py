@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -165,6 +166,30 @@ def test_who_might_read_the_group_once_speaks_for_nobody_in_it_when_that_is_with
         assert bob.leave().error_code == GROUP_AUTHORIZATION_FAILED
         assert bob.join().error_code == GROUP_AUTHORIZATION_FAILED
         assert alice.beat() == 0
+
+
+def test_who_may_not_read_the_group_says_of_nobody_in_it_that_it_is_native(kafka_acls: Cluster, tmp_path: Path) -> None:
+    """A restarted proxy knows alice's member from its journal, and hears of it from somebody else first."""
+    topic, base, config = f"named-{uuid.uuid4()}", room(6), tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"')
+    kafka_acls.create_topic(topic, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
+    node = kafka_acls.coordinator(topic)
+    how = ("--node", str(node), "--config", str(config))
+    with Running(kafka_acls.bootstrap, *how, base=base) as proxy:
+        at = ("127.0.0.1", proxy.ready().port_of(node))
+        alice = Known("alice", at, topic, topic).joins()
+    with (
+        Running(kafka_acls.bootstrap, *how, base=base) as proxy,
+        closing(alice),
+        closing(Known("bob", (at[0], proxy.ready().port_of(node)), topic, topic)) as bob,
+    ):
+        beat = m.ConsumerGroupHeartbeatRequest(group_id=topic, member_id=alice.member_id, member_epoch=alice.generation)
+        assert bob.ask(keys.CONSUMER_GROUP_HEARTBEAT, 0, beat).error_code == GROUP_AUTHORIZATION_FAILED
+        alice.on_new_socket()
+        assert alice.beat() == 0
+        assert alice.commit(topic, 0, 1) == 0
 
 
 def test_who_may_not_describe_the_whole_group_begins_anew_after_a_restart(kafka_acls: Cluster) -> None:

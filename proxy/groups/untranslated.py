@@ -74,22 +74,30 @@ class Untranslated:
             request = convertible.join(request)
         # Why it passes was found when it first came, without an id.
         why = self.invited.reason(key) or reason
-        if key not in self.passing and not self.invited.take(key):
-            self._say(line, key, why)
+        is_new = key not in self.passing and not self.invited.take(key)
         # An id of ours means nothing to a broker.
         if self._requests.issued.take(key):
             request = classic.changed(request, member_id="")
-        return line.forward(request.frame, lambda answer: self._joined(line, request, may_convert, why, answer))
+
+        def heard(frame: Any) -> Any:
+            joined = None if frame is None else classic.passed(request, bytes(frame))
+            # Who may not read the group can make nothing be said of it.
+            if is_new and joined is not None and joined.error_code != e.GROUP_AUTHORIZATION_FAILED:
+                self._say(line, key, why)
+            if joined is not None:
+                self._joined(line, request, may_convert, why, joined)
+            return frame
+
+        return line.forward(request.frame, heard)
 
     def _may_convert(self, request: Request) -> bool:
         """No rule says that it is to pass, and it is a group of consumers."""
         mode = self._host.rules.of(request.body.group_id).mode
         return mode == "translate" and why_not_translated(classic.join_requested(request)) is None
 
-    def _joined(self, line: Line, request: Request, may_convert: bool, reason: str, frame: Any) -> Any:
-        joined = None if frame is None else classic.passed(request, bytes(frame))
+    def _joined(self, line: Line, request: Request, may_convert: bool, reason: str, joined: Any) -> None:
         # Who is refused without an id is nobody yet: the next to come without one is somebody else.
-        if joined is not None and joined.member_id:
+        if joined.member_id:
             key = (request.body.group_id, joined.member_id)
             memory = self.invited if joined.error_code == e.MEMBER_ID_REQUIRED else self.passing
             memory.add(key, reason)
@@ -98,7 +106,6 @@ class Untranslated:
                 self._without_notes.add(key)
             else:
                 self._without_notes.take(key)
-        return frame
 
     def _beaten(self, line: Line, request: Request, reason: str, frame: Any) -> Any:
         """Who joined before this proxy began, or on a connection that has ended, is met again at its heartbeat."""

@@ -83,6 +83,13 @@ def test_so_is_who_comes_after_one_that_was_refused() -> None:
     assert passing.said == ["bob", "alice"]
 
 
+def test_of_a_group_that_one_may_not_read_nothing_is_said() -> None:
+    """Nor is a word on another that a stranger made up: protocol types are its own."""
+    passing = Passing()
+    passing.join("mallory", "", e.GROUP_AUTHORIZATION_FAILED, "", "protocol type 'connect'")
+    assert (passing.said, passing.present) == ([], {})
+
+
 def test_a_member_is_present_from_its_join_until_it_leaves() -> None:
     passing = Passing()
     passing.join("alice", "", e.MEMBER_ID_REQUIRED, "alice-1")

@@ -164,7 +164,7 @@ class Line:
             except Disconnect:
                 heard(None)
                 raise
-            if answer is not None and asked.key == native.GROUP_HEARTBEAT:
+            if answer is not None and asked.key == keys.CONSUMER_GROUP_HEARTBEAT:
                 self._trust(asked.body.group_id, answer.error_code)
             heard(answer)
             self._let_go()

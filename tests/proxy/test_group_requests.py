@@ -400,14 +400,14 @@ def test_who_is_named_many_times_in_a_leave_leaves_once_and_keeps_nobody_waiting
         subscribed_topic_names=[topic],
         topic_partitions=[],
     )
-    assert cluster.ask(cluster.coordinator(topic), GROUP_HEARTBEAT, 0, comes).error_code == 0
+    assert cluster.ask(cluster.coordinator(topic), keys.CONSUMER_GROUP_HEARTBEAT, 0, comes).error_code == 0
     named = [(legacy.member_id, None), (native, None), (legacy.member_id, "nobody"), (native, "nobody")] * 12_000
     leavers = [m.LeaveGroupRequestMemberIdentity(member_id=one, group_instance_id=by) for one, by in named]
     tool = member()
     began = time.monotonic()
-    answer = tool.ask(LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
+    answer = tool.ask(keys.LEAVE_GROUP, 5, m.LeaveGroupRequest(group_id=topic, members=leavers))
     # With each word on each of them looked for among all, it took minutes.
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     told = [(one.member_id, one.group_instance_id, one.error_code) for one in answer.members]
     said = {None: 0, "nobody": UNKNOWN_MEMBER_ID}
     assert told == [(one, by, said[by]) for one, by in named]

@@ -113,9 +113,9 @@ def test_who_has_yet_to_show_who_they_are_is_not_read_at_length(guarded: Running
         exchange(stranger, keys.LEAVE_GROUP, 3, leave)
     assert not guarded.metric("requests_total", api="LeaveGroup")
     with guarded.connect() as alice:
-        exchange(alice, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"))
+        exchange(alice, keys.SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"))
         proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
-        assert exchange(alice, SASL_AUTHENTICATE, 1, proof).error_code == 0
+        assert exchange(alice, keys.SASL_AUTHENTICATE, 1, proof).error_code == 0
         assert len(exchange(alice, keys.LEAVE_GROUP, 3, leave).members) in (0, 100_000)
     assert guarded.metric("requests_total", api="LeaveGroup") == 1
 

@@ -89,6 +89,8 @@ class Connections:
         self.partings = partings
         self._wire = wire
         self._open: set[Connection] = set()
+        # Those whose clients have gone, the first to go first.
+        self._lingering: dict[Connection, None] = {}
         # Clients within their TLS handshake, or while a name is resolved: not connections yet, but they cost as much.
         self.arriving = 0
         self.draining = False
@@ -106,6 +108,19 @@ class Connections:
     def full(self) -> bool:
         return len(self._open) + self.arriving + len(self.partings) >= self.limits.max_connections
 
+    def lingers(self, connection: Connection) -> None:
+        """Its client has gone, and a member of it is still there."""
+        self._lingering[connection] = None
+
+    def make_room(self) -> bool:
+        """Who comes goes before a client that has gone: that may come back, on another connection, and must find room too."""
+        longest = next(iter(self._lingering), None)
+        if longest is None:
+            return False
+        del self._lingering[longest]
+        longest.close(Cause.TOO_MANY_CONNECTIONS, "its client had gone, and another one came")
+        return True
+
     def opened(self, connection: Connection) -> None:
         self._open.add(connection)
         self.counts.connections_opened += 1
@@ -113,6 +128,7 @@ class Connections:
 
     def closed(self, connection: Connection, cause: Cause, detail: str) -> None:
         self._open.discard(connection)
+        self._lingering.pop(connection, None)
         self.counts.connections_open = len(self._open)
         try:
             _tell_desk(connection.conversation)

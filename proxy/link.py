@@ -331,6 +331,7 @@ class Link:
         self._client.abandon()
         self._arm()
         self.conversation.client_left()
+        self._connections.lingers(self)
         desk.left()
         # It may have gone in the middle of something, and what was asked here meanwhile waits.
         self.flush()

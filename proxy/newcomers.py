@@ -51,7 +51,7 @@ class Newcomers:
         if self._streams.calls.began(client, sock):
             self._connections.refused(client, Cause.DIALLED_ITSELF, f"{end(sock.getsockname())} {REMEDY}", node)
             sock.close()
-        elif self._connections.full:
+        elif self._connections.full and not self._connections.make_room():
             self._connections.refused(client, Cause.TOO_MANY_CONNECTIONS, node=node)
             sock.close()
         elif self._client_side or self._streams.upstream_side:

@@ -105,6 +105,7 @@ class TlsLink:
             self._lingering = True
             # Not closed before the end: a pump may be waiting in it, and is cancelled with us.
             self.conversation.client_left()
+            self._connections.lingers(self)
             desk.left()
         return self._lingering and not self._broker_ended
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tests.kafka.certificates import Certificates
 from tests.kafka.jars import client_jars
 from tests.kafka.ports import free_ports
 from tests.kafka.wire import exchange
+from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running, remote_ports
 
 pytestmark = pytest.mark.broker
@@ -182,3 +185,37 @@ def test_no_more_connections_than_allowed_and_those_that_are_go_on(kafka: Cluste
                 assert exchange(sock, keys.METADATA, 1, m.MetadataRequest(topics=[])).brokers
             second.close()
             proxy.wait_for(lambda: answered(proxy), "there is room again")
+
+
+class Secured(ByHand):
+    """Where the proxy has a certificate."""
+
+    def connect(self) -> socket.socket:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context.wrap_socket(super().connect())
+
+
+@pytest.mark.parametrize("kind", [ByHand, Secured])
+def test_clients_that_have_gone_take_no_room_from_those_that_come(
+    kafka: Cluster, tmp_path: Path, kind: type[ByHand]
+) -> None:
+    """Their members stay for as long as their sessions, here half an hour, and so do the connections these speak on."""
+    name, pem = f"gone-{uuid.uuid4()}", Certificates().broker
+    tls = f'[client_tls]\ncertificate_file = "{pem}"\nprivate_key_file = "{pem}"\n' if kind is Secured else ""
+    (tmp_path / "proxy.toml").write_text(f"[limits]\nmax_connections = 2\n{tls}")
+    kafka.create_topic(name)
+    node = kafka.coordinator(name)
+    with Running(kafka.bootstrap, "--config", str(tmp_path / "proxy.toml"), "--node", str(node)) as proxy:
+        at, members = ("127.0.0.1", proxy.ready().port_of(node)), []
+        for number in range(5):
+            one = kind(at, f"{name}-{number}", name)
+            one.session_timeout_ms = one.rebalance_timeout_ms = 1_800_000
+            members.append(one.joins())
+            one.close()
+        first = members[0]
+        first.on_new_socket()
+        with contextlib.closing(first):
+            proxy.wait_for(lambda: first.beat() == 0, "the first is back")
+        assert proxy.disconnects("too_many_connections") == 4
+        assert proxy.disconnects("our_mistake") == 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from struct import pack
 
 import pytest
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
-from kafka_protocol import encode_response
+from kafka_protocol import encode_request, encode_response
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.addresses import Directory
@@ -19,7 +20,7 @@ from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.groups import native
 from proxy.groups.clock import Clock
-from proxy.groups.line import ANSWER_MS, FIRST_CORRELATION_ID, PROMPT_MS, Key, Line
+from proxy.groups.line import ANSWER_MS, FIRST_CORRELATION_ID, PROMPT_MS, REQUESTS_A_TURN, Key, Line
 from proxy.settings import Limits, Settings
 from proxy.wire import Wire
 from translation.group_heartbeat import GroupHeartbeat
@@ -32,11 +33,17 @@ JOIN = m.JoinGroupRequest(group_id="group", protocol_type="consumer")
 CLIENTS_FETCH = 7
 
 
+Taken = Callable[[Line, bytes], None]
+
+
 class Host:
     """Nobody is asked anything here."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Taken = lambda line, frame: None) -> None:
         self.clock = Clock()
+        self.taken = taken
+
+    def interrupted(self, line: Line) -> None: ...
 
 
 class Lingering:
@@ -64,9 +71,9 @@ class Lingering:
         self.ended = self.ended or not self.line.needed()
 
 
-def lingering() -> tuple[Lingering, Line]:
+def lingering(host: Host | None = None) -> tuple[Lingering, Line]:
     connection = Lingering()
-    line = connection.line = Line(connection, Host())  # type: ignore[arg-type]
+    line = connection.line = Line(connection, host or Host())  # type: ignore[arg-type]
     line.members.add(MEMBER)
     return connection, line
 
@@ -99,6 +106,63 @@ async def test_what_was_asked_is_not_kept_until_it_would_have_been_given_up() ->
     answer = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse())
     connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
     assert sys.getrefcount(body) == held
+
+
+def at_the_desk(taken: Taken) -> tuple[Lingering, Line]:
+    connection, line = lingering(Host(taken))
+    connection.conversation.desk = line
+    return connection, line
+
+
+async def test_between_the_requests_that_a_client_sends_at_once_others_have_a_turn(nursery: trio.Nursery) -> None:
+    """Those, too, that are answered here, and at once."""
+    answered: list[bytes] = []
+
+    def answer(line: Line, frame: bytes) -> None:
+        answered.append(frame)
+        line.answer(frame[4:8])
+
+    connection, line = at_the_desk(answer)
+    beat = encode_request(keys.HEARTBEAT, 0, 1, None, m.HeartbeatRequest())
+    connection.conversation.from_client((LENGTH.pack(len(beat)) + beat) * 100)
+    assert len(answered) == REQUESTS_A_TURN - 1
+    assert not connection.conversation.waiting()
+    nursery.start_soon(line._taker.clock.run)
+    await wait_all_tasks_blocked(0.01)
+    assert len(answered) == REQUESTS_A_TURN
+    connection.conversation.from_client(b"")
+    assert len(answered) == 2 * REQUESTS_A_TURN - 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "cause"),
+    [(Disconnect(Cause.MALFORMED_REQUEST), Cause.MALFORMED_REQUEST), (KeyError(), Cause.OUR_MISTAKE)],
+)
+async def test_one_that_had_to_wait_for_its_turn_ends_its_own_connection_only(
+    nursery: trio.Nursery, failure: Exception, cause: Cause
+) -> None:
+    def fail(line: Line, frame: bytes) -> None:
+        if frame == b"late":
+            raise failure
+
+    connection, line = at_the_desk(fail)
+    for _ in range(REQUESTS_A_TURN - 1):
+        line.taken(b"in time")
+    line.taken(b"late")
+    nursery.start_soon(line._taker.clock.run)
+    await wait_all_tasks_blocked(0.01)
+    assert connection.closed_for is cause
+
+
+async def test_nor_is_it_looked_at_when_the_connection_has_ended(nursery: trio.Nursery) -> None:
+    looked_at: list[bytes] = []
+    _, line = at_the_desk(lambda _, frame: looked_at.append(frame))
+    for _ in range(REQUESTS_A_TURN):
+        line.taken(b"")
+    line.open = False
+    nursery.start_soon(line._taker.clock.run)
+    await wait_all_tasks_blocked(0.01)
+    assert len(looked_at) == REQUESTS_A_TURN - 1
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """How a commit is answered. The client says a generation, the coordinator wants an epoch.
 
-A commit is honest when its generation is the one the client was told last and the client holds what it commits. Of a
-topic that it neither reads nor holds anything of it cannot have lost a partition: as by the classic protocol it may say
-what it likes of that. Then it goes upstream under the newest epoch we know. Brokers before 4.3 accept that epoch and
-no other, and a heartbeat under way may move it: a commit refused as stale is sent again under a newer one, as often as
-the rules say.
+A commit is honest when its generation is the one the client was told last: as by the classic protocol it may then say what
+it likes, of what it does not hold too. Applications do, of all that they ever read, with each commit and in each revoke
+callback; a refusal would end the callback's client, and cost any other its membership, again and again. Where the generation
+says nothing, within a rebalance and after an adoption, the client commits what it holds, or does not read.
+
+It goes upstream under the newest epoch we know. Brokers before 4.3 accept that epoch and no other, and a heartbeat under
+way may move it: a commit refused as stale is sent again under a newer one, as often as the rules say, unless the client
+has let go of something in it meanwhile.
 """
 
 from __future__ import annotations
@@ -28,20 +31,24 @@ def commit_requested(turn: Turn, commit: CommitRequested) -> None:
     error = _impropriety(turn.member, commit)
     if error:
         return turn.order(AnswerCommit(commit.request, error))
-    turn.becomes(commits=(*turn.member.commits, Commit(commit.request, None, 0, commit.partitions)))
+    held = tuple(each for each in commit.partitions or () if _holds(turn.member, [each]))
+    turn.becomes(commits=(*turn.member.commits, Commit(commit.request, None, 0, held)))
     return _send_in_order(turn)
 
 
 def _impropriety(member: Member, commit: CommitRequested) -> int:
-    """An adopted member has no generation until it rejoins: what it holds is then all there is to go by."""
     if member.generation not in (-1, commit.generation):
         return e.ILLEGAL_GENERATION
     if member.parked and not member.owned:
         return e.REBALANCE_IN_PROGRESS
-    if not _holds(member, commit.partitions or ()):
-        revoking = member.phase is not Phase.STABLE
-        return e.REBALANCE_IN_PROGRESS if revoking else e.ILLEGAL_GENERATION
+    if not _tells_by_generation(member) and not _holds(member, commit.partitions or ()):
+        return e.REBALANCE_IN_PROGRESS
     return e.NONE
+
+
+def _tells_by_generation(member: Member) -> bool:
+    """An adopted member has none until it rejoins, and between JoinGroup and SyncGroup it may be that of before."""
+    return member.generation != -1 and member.phase is not Phase.COMPLETING_REBALANCE
 
 
 def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:

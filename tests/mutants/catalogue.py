@@ -162,7 +162,19 @@ COMMITTING = (
         "committing.py",
         "guarded.update(member.contract.topics)",
         "guarded.update(())",
-        "a commit for a topic that is read, and of which nothing is held, is refused",
+        "within a rebalance a commit for a topic that is read, and of which nothing is held, is refused",
+    ),
+    Mutant(
+        "committing.py",
+        "return member.generation != -1 and",
+        "return",
+        "before an adopted member has rejoined, a commit of what it does not hold is refused",
+    ),
+    Mutant(
+        "committing.py",
+        "if _holds(turn.member, [each])",
+        "",
+        "a stale commit of what was never held is sent again too",
     ),
     Mutant(
         "committing.py",

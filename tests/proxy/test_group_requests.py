@@ -89,6 +89,15 @@ def in_every_version(count: int, holds: Callable[[int], None]) -> None:
             raise failure
 
 
+def share(one: ByHand, newcomer: ByHand) -> None:
+    done = threading.Thread(target=newcomer.joins)
+    done.start()
+    until(lambda: one.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
+    one.joins()
+    done.join(60)
+    assert not done.is_alive()
+
+
 def test_every_version_of_join_and_of_what_follows(alone: Callable[[], ByHand]) -> None:
     def holds(version: int) -> None:
         one = alone()
@@ -136,13 +145,28 @@ def test_every_version_of_a_commit_within_a_transaction_is_taken_and_told(alone:
     in_every_version(6, holds)
 
 
-def test_a_commit_under_another_generation_or_for_what_is_not_held_is_refused(
+def test_a_commit_under_another_generation_or_in_nobodys_name_is_refused(
     member: Callable[..., ByHand], topic: str
 ) -> None:
     one = member().joins()
     assert one.commit(topic, 0, 1, generation_id_or_member_epoch=one.generation + 7) == ILLEGAL_GENERATION
-    assert one.commit(topic, 9, 1) == ILLEGAL_GENERATION
     assert one.commit(topic, 0, 1, member_id="nobody") == UNKNOWN_MEMBER_ID
+
+
+def test_what_another_member_holds_is_committed_with_the_rest_as_in_a_classic_group(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """By applications that commit all they ever read, at rest and in the revoke callback: in the textbook's example."""
+    one, two = member().joins(), member()
+    share(one, two)
+    (elsewhere, *_) = two.owned[topic]
+    assert one.commit(topic, elsewhere, 1) == 0
+    cluster.grow_topic(topic, 8)
+    until(lambda: one.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
+    assert one.commit(topic, elsewhere, 2) == 0
+    assert one.committed(topic, elsewhere) == 2
+    assert one.commit(topic, 99, 1) == UNKNOWN_TOPIC_OR_PARTITION
+    one.joins()
 
 
 def test_a_commit_for_a_topic_that_is_not_subscribed_to_is_the_brokers_to_judge(
@@ -189,12 +213,7 @@ def test_two_members_share_and_the_first_hears_of_it_in_its_heartbeat(
     member: Callable[..., ByHand], cluster: Cluster, topic: str
 ) -> None:
     one, two = member().joins(), member()
-    done = threading.Thread(target=two.joins)
-    done.start()
-    until(lambda: one.beat() == REBALANCE_IN_PROGRESS, "the first is asked to rejoin")
-    one.joins()
-    done.join(60)
-    assert not done.is_alive()
+    share(one, two)
     assert sorted(one.owned[topic] + two.owned[topic]) == [0, 1, 2, 3]
     assert len(one.owned[topic]) == 2
 

@@ -8,6 +8,7 @@ import pytest
 from tests.translation.playbook import (
     LOST,
     NOW,
+    Is,
     Playbook,
     after,
     beat,
@@ -31,20 +32,28 @@ from translation.events import (
 )
 
 
-@pytest.mark.parametrize(
-    ("generation", "partitions", "code"), [(1, None, e.ILLEGAL_GENERATION), (2, [0, 9], e.ILLEGAL_GENERATION)]
-)
-def test_a_commit_is_refused_unless_its_generation_was_told_last_and_its_partitions_are_held(
-    generation: int, partitions: list[int] | None, code: int
-) -> None:
-    play = Playbook(stable(), NOW) >> commits(5, generation, partitions) << AnswerCommit(5, code)
-    assert play
+def test_a_commit_is_refused_unless_its_generation_was_told_last() -> None:
+    assert Playbook(stable(), NOW) >> commits(5, 1) << AnswerCommit(5, e.ILLEGAL_GENERATION)
+
+
+def test_what_is_not_held_is_committed_with_the_rest_as_in_a_classic_group() -> None:
+    """Applications commit with each commit, and in each revoke callback, all that they ever read."""
+    assert Playbook(stable(), NOW) >> commits(5, 2, [0, 9]) << SendCommit(5, 2)
+    revoking = after(Playbook(stable(), NOW), wait(10_000), granted(2, [0]))
+    revoking << Is("prepare-rebalance/reconciling E2 g2")
+    assert revoking >> commits(5, 2, [0, 1, 9]) << SendCommit(5, 2)
+
+
+def test_a_stale_commit_of_what_was_never_held_too_is_sent_again() -> None:
+    play = after(Playbook(stable(), NOW), commits(5, 2, [0, 9]), wait(10_000), granted(3, [0, 1]))
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << SendCommit(5, 3)
 
 
 def test_a_commit_for_a_topic_that_it_does_not_subscribe_to_goes_upstream() -> None:
-    """It has lost none of it to anybody: what it says of it is meant, and classic brokers take it."""
+    """Within a rebalance too: it has lost none of it to anybody."""
     elsewhere = CommitRequested(request=5, generation=2, partitions=(("apples", 0), ("elsewhere", 7)))
-    assert Playbook(stable(), NOW) >> elsewhere << SendCommit(5, 2)
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0]))
+    assert play >> elsewhere << SendCommit(5, 2)
 
 
 def test_while_what_it_owns_has_no_name_a_topic_that_cannot_be_placed_may_be_that_one() -> None:
@@ -52,19 +61,16 @@ def test_while_what_it_owns_has_no_name_a_topic_that_cannot_be_placed_may_be_tha
     assert play >> commits(5, 2, [0]) << SendCommit(5, 2)
 
 
-def test_of_a_topic_that_it_subscribes_to_it_commits_nothing_while_it_holds_nothing() -> None:
-    reads_both = stable()
-    contract = msgspec.structs.replace(reads_both.contract, topics=("apples", "bananas"))
+def test_within_a_rebalance_it_commits_nothing_of_a_topic_that_it_subscribes_to_and_holds_nothing_of() -> None:
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0], topics=("apples", "bananas")))
     foreign = CommitRequested(request=5, generation=2, partitions=(("bananas", 0),))
-    play = Playbook(msgspec.structs.replace(reads_both, contract=contract), NOW)
-    assert play >> foreign << AnswerCommit(5, e.ILLEGAL_GENERATION)
+    assert play >> foreign << AnswerCommit(5, e.REBALANCE_IN_PROGRESS)
 
 
-def test_what_is_owned_of_a_topic_that_it_does_not_subscribe_to_any_more_is_all_that_it_may_commit_of_that() -> None:
-    stays = stable()
-    stays = msgspec.structs.replace(stays, contract=msgspec.structs.replace(stays.contract, topics=("bananas",)))
-    assert Playbook(stays, NOW) >> commits(5, 2, [0]) << SendCommit(5, 2)
-    assert Playbook(stays, NOW) >> commits(5, 2, [9]) << AnswerCommit(5, e.ILLEGAL_GENERATION)
+def test_within_a_rebalance_it_commits_what_it_owns_of_a_topic_that_it_does_not_subscribe_to_any_more() -> None:
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0], topics=("bananas",)))
+    play >> commits(5, 2, [0]) << SendCommit(5, 2)
+    assert play >> commits(7, 2, [9]) << AnswerCommit(7, e.REBALANCE_IN_PROGRESS)
 
 
 def test_a_commit_by_nobody_is_unknown() -> None:

@@ -26,15 +26,17 @@ def test_wrong_inputs_get_what_a_classic_broker_says() -> None:
     assert member.beats() is Error.NONE
 
 
-def test_a_commit_of_what_it_does_not_hold_is_refused() -> None:
+def test_a_commit_of_what_it_has_lost_is_refused_until_it_knows_its_new_generation() -> None:
+    """From then on such a commit is meant, as in a classic group."""
     story = Story(foo=4)
     member = ByHand(story, "member").enters()
     story.native("nina").joins()
     story.until(lambda: member.beats() is Error.REBALANCE_IN_PROGRESS, "it is told")
+    before = member.generation
     member.joins()
+    assert member.commits(0, 1, 2, 3) is Error.REBALANCE_IN_PROGRESS
     member.syncs()
-    foreign = {0, 1, 2, 3} - {number for _, number in member.partitions}
-    assert member.commits(*foreign) is Error.ILLEGAL_GENERATION
+    assert member.commits(0, 1, 2, 3, generation=before) is Error.ILLEGAL_GENERATION
     assert member.commits(*(number for _, number in member.partitions)) is Error.NONE
     member.goes_along()
 

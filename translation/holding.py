@@ -5,7 +5,8 @@ then the news travels in a round trip instead of waiting for the next beat. How 
 (the libraries' default until it is learnt) and is a part of its session.
 
 Not every client stands being held. Most beat by a timer of their own; some (kafkajs) beat between two batches and do
-nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held.
+nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held. Where
+the rhythm is not known that may be a slow timer, so the second hold is a shorter one: a timer does not care.
 Others (sarama, when it is told to have one request in flight) let everything else wait behind the beat on one socket: the
 host sees it come right after the answer. Whoever is caught twice is answered at once from then on; but for one whose first
 beat without a hold comes as late: that has a timer, slower than was thought.
@@ -26,6 +27,10 @@ from translation.waiting import answer_held
 SHORTEST_STEP, LONGEST_STEP = 0.8, 1.25
 # As many times in a row one may come late for reasons of its own.
 STRIKES = 2
+# The second hold is this part of the first, if that was what the rhythm is known from.
+SHORTER_PART = 0.6
+# A beat that comes so soon was ready, and waited for the answer: its timer is faster than the hold.
+SOON_MS = 150
 # A hold that was shorter than this part of the rhythm (something interrupted it) proves nothing.
 PROVING_PART = 0.4
 # By a timer a beat comes one rhythm after the last; from who waits for the answer, one rhythm after the hold.
@@ -74,15 +79,27 @@ def _learn(turn: Turn) -> None:
     rhythm_ms, held_ms = member.rhythm_ms, member.held_ms
     if member.beat_seen_at is not None:
         gap_ms = turn.now - member.beat_seen_at
-        if held_ms >= PROVING_PART * rhythm_ms:
+        is_proving = held_ms >= PROVING_PART * rhythm_ms
+        if _has_the_hold_in_it(member, gap_ms):
+            half_way_ms = member.late_gap_ms - member.doubtful_hold_ms // 2
+            turn.becomes(late_after_hold=STRIKES, late_gap_ms=half_way_ms, beat_ms=None)
+        elif is_proving:
             is_late = gap_ms >= held_ms + LATE_PART * rhythm_ms
             turn.becomes(late_after_hold=member.late_after_hold + 1 if is_late else 0, late_gap_ms=gap_ms)
         elif held_ms == 0 and not member.beat_ms and gap_ms >= AS_LATE_PART * member.late_gap_ms:
             turn.becomes(late_after_hold=0)
+        is_doubtful = is_proving and not member.beat_ms and gap_ms > held_ms + SOON_MS
+        turn.becomes(doubtful_hold_ms=held_ms if is_doubtful else 0)
         if held_ms == 0 or not (turn.member.late_after_hold or _is_hurt(member)):
             is_sure = not member.beat_ms or _near(gap_ms, member.gap_ms) == gap_ms
             turn.becomes(beat_ms=gap_ms if is_sure else _near(gap_ms, rhythm_ms), gap_ms=gap_ms)
     turn.becomes(beat_seen_at=turn.now, held_ms=0)
+
+
+def _has_the_hold_in_it(member: Member, gap_ms: int) -> bool:
+    """The beat comes earlier than the last by as much as the hold was shorter: so it waits for answers."""
+    shorter_ms = member.doubtful_hold_ms - member.held_ms
+    return abs(gap_ms - (member.late_gap_ms - shorter_ms)) < shorter_ms / 2
 
 
 def _near(gap_ms: int, rhythm_ms: int) -> int:
@@ -94,7 +111,8 @@ def _hold_ms(member: Member) -> int:
     by_session_ms = member.contract.session_timeout_ms * rules.hold_session_part
     if member.late_after_hold >= STRIKES or _is_hurt(member):
         return 0
-    return int(min(member.rhythm_ms * rules.hold_beat_part, by_session_ms))
+    hold_ms = min(member.rhythm_ms * rules.hold_beat_part, by_session_ms)
+    return int(min(hold_ms, member.doubtful_hold_ms * SHORTER_PART or hold_ms))
 
 
 def hold_hurt(turn: Turn) -> None:

@@ -138,6 +138,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hurt_by_holds: int = 0  # how often something had to wait behind a held beat
     late_after_hold: int = 0  # how often in a row it came late by as long as it had been held
     late_gap_ms: int = 0  # since the beat before, when that was last judged
+    doubtful_hold_ms: int = 0  # its rhythm is known from a beat that was held for so long, and may have that in it
     came_at: int = LONG_AGO  # the client came from another proxy then, or may have been at one
     changed_at: int = 0
     moving_until: int = 0

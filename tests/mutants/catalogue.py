@@ -559,6 +559,18 @@ GROUP = (
     ),
     Mutant(
         "holding.py",
+        "if _has_the_hold_in_it(member, gap_ms):",
+        "if False:",
+        "who waits for the answers to quick beats is told from a slow timer, and held no more",
+    ),
+    Mutant(
+        "holding.py",
+        "member.late_gap_ms - member.doubtful_hold_ms // 2",
+        "member.late_gap_ms + member.doubtful_hold_ms",
+        "a timer whose first beats were odd is held again once it is known",
+    ),
+    Mutant(
+        "holding.py",
         "not (turn.member.late_after_hold or _is_hurt(member))",
         "not turn.member.late_after_hold",
         "the last hold is not a part of it",

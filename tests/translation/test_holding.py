@@ -98,6 +98,36 @@ def test_a_slow_timer_is_told_from_a_client_that_waits_by_its_first_beat_without
     assert play.member.beat_ms == 10_000
 
 
+@pytest.mark.parametrize("rhythm_ms", [300, 500, 1_000, 1_700, 3_000])
+def test_whoever_waits_for_answers_is_held_two_or_three_times_however_fast_it_beats(rhythm_ms: int) -> None:
+    """kafkajs beats between two records, and reads none while it waits."""
+    play = Playbook(stable(rules=msgspec.structs.replace(RULES, hold_beat_part=0.9)), NOW)
+    holds = []
+    for request in range(5, 15):
+        play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+        after(play, beats(request))
+        holds.append(play.member.held.until - play.now if play.member.held else 0)
+        after(play, wait(holds[-1]), wait(rhythm_ms))
+    assert sum(holds) < 6_000
+    assert holds[3:] == [0] * 7
+    assert play.member.beat_ms == rhythm_ms
+
+
+@pytest.mark.parametrize("rhythm_ms", [500, 1_500, 3_000, 3_700, 5_000, 9_000])
+@pytest.mark.parametrize("first_gap_more_ms", [0, 500, 1_080, 4_000])
+def test_whoever_beats_by_a_timer_is_held_by_its_rhythm_though_its_first_beats_were_odd(
+    rhythm_ms: int, first_gap_more_ms: int
+) -> None:
+    play = Playbook(stable(rules=msgspec.structs.replace(RULES, hold_beat_part=0.9)), NOW)
+    for request in range(5, 30):
+        play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+        after(play, beats(request))
+        held_ms = play.member.held.until - play.now if play.member.held else 0
+        gap_ms = rhythm_ms + (first_gap_more_ms if request == 5 else 0)
+        after(play, wait(held_ms), wait(max(0, gap_ms - held_ms)))
+    assert held_ms == min(int(rhythm_ms * 0.9), 9_000)
+
+
 def test_a_beat_that_was_waiting_for_the_answer_to_another_is_not_held_and_lets_others_pass() -> None:
     play = after(rhythmic(), beats(5), wait(2_400))
     assert play >> beats(6) << AnswerHeartbeat(6)

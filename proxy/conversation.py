@@ -38,6 +38,8 @@ SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
 LARGEST_BACKLOG = 256 * 1024
 # Of a request that is judged by its beginning, or answered here. More than any that a client has reason to send.
 LARGEST_BEGINNING = 256 * 1024
+# Of a request of a group that is read, to the last field, of a client that has yet to show who it is.
+LARGEST_OF_STRANGERS = 32 * 1024
 # An enum's attribute costs ten times a global's, and this one is asked for with every request.
 OPAQUE = Treatment.OPAQUE
 # What goes to the broker for most requests, where others have bytes instead.
@@ -250,9 +252,8 @@ class Conversation:
         if self._treatments.get(api) is not Treatment.TAKEN:
             return self._expect(api, correlation_id, size, frame)
         if size > self._max_taken_bytes:
-            said = f"{size} bytes in a request of a group; `limits.max_group_request_bytes` is {self._max_taken_bytes}"
-            raise Disconnect(Cause.REQUEST_TOO_LARGE, said)
-        if size > LARGEST_BEGINNING and not self._is_let_in:
+            raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes of a group; see `limits.max_group_request_bytes`")
+        if size > LARGEST_OF_STRANGERS and not self._is_let_in:
             # No more of it is read meanwhile than of what comes behind a request in hand.
             self._before_the_desk().knock(self._let_in)
             return None
@@ -273,8 +274,7 @@ class Conversation:
             assert self._open_desk is not None, "groups are taken only where there is a desk for them"
             self.desk = self._open_desk()
             self._looking = True
-        self.authenticated, self._proving = True, False
-        self.in_hand = True
+        self.authenticated, self._proving, self.in_hand = True, False, True
         return self.desk
 
     def _let_in(self) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.answers import LENGTH, Bytes
 from proxy.causes import Disconnect
-from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, Conversation
+from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, LARGEST_OF_STRANGERS, Conversation
 from proxy.counts import Counts
 from proxy.settings import Limits
 from proxy.treatments import Treatment
@@ -350,7 +350,7 @@ def test_a_large_request_is_read_when_the_broker_has_let_its_client_in_and_the_n
 def test_of_a_client_that_was_not_let_in_a_large_request_that_came_at_once_is_kept_too() -> None:
     desk = Desk()
     talk = talk_at_length(desk)
-    large, next_one = request(TAKEN, 1, bytes(LARGEST_BEGINNING + 1)), request(OPAQUE, 2)
+    large, next_one = request(TAKEN, 1, bytes(LARGEST_OF_STRANGERS)), request(OPAQUE, 2)
     assert bytes(talk.from_client(large + next_one)) == b""
     desk.at_once = talk.forward
     desk.knocks.pop()()

@@ -2,7 +2,7 @@
 
 A member's *rebalance* begins when the client has to join or rejoin, and ends when it is stable again or gone. Each *epoch*
 of a member is counted when a newer one replaces it: was the client ever told of it, or was it none of its concern? Labels
-that clients choose (groups, software, reasons) are bounded: past the limits below they are counted as `other`.
+that clients choose (groups, software, reasons) are bounded, and cut: past the limits below they are counted as `other`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ GROUP_METRICS = {
 }
 
 MOST_GROUPS, MOST_SOFTWARE, MOST_REASONS = 200, 40, 40
+# And of a name so many characters: those that begin alike are counted as one.
+LONGEST_NAME = 250
 # Requests and heartbeats whose answer is awaited, and groups that pass: remembered, but not for ever.
 LARGEST_MEMORY = 20_000
 REBALANCE_BOUNDS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -205,7 +207,7 @@ class GroupMetrics(Collector):
         named = {group_id for group_id, _ in zip(self._groups, range(MOST_GROUPS), strict=False)}
         counts: Counter[tuple[str, str, str]] = Counter()
         for (group_id, phase, software), count in self._members.items():
-            counts[group_id if group_id in named else OTHER, phase, software] += count
+            counts[group_id[:LONGEST_NAME] if group_id in named else OTHER, phase, software] += count
         family = GaugeMetricFamily(PREFIX + "members", GROUP_METRICS["members"], labels=["group", "phase", "software"])
         for labels, count in counts.items():
             family.add_metric(labels, count)
@@ -221,6 +223,7 @@ def _error_name(code: int) -> str:
 
 
 def _bounded(name: str, known: set[str], most: int) -> str:
+    name = name[:LONGEST_NAME]
     if name not in known and len(known) >= most:
         return OTHER
     known.add(name)

@@ -68,6 +68,8 @@ FIRST_INTRODUCTION = 3
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 
 UNSUPPORTED_VERSION = 35
+# Of what a client says that it is. It is kept with its connection, shown, traced; and said before anybody knows who it is.
+LONGEST_SOFTWARE = 100
 # ApiVersions answers: one from each version of broker and of request, while a cluster is upgraded.
 MOST_REMEMBERED = 64
 CLIENT_ID = "kip848-proxy"
@@ -126,7 +128,7 @@ class Wire:
             _, request = decode_request(frame)
         except CodecError:
             return "", ""
-        return request.client_software_name, request.client_software_version
+        return request.client_software_name[:LONGEST_SOFTWARE], request.client_software_version[:LONGEST_SOFTWARE]
 
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         """The answer (correlation id first, no length) with what clients may know in place of what brokers said."""

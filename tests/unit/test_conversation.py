@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_protocol import encode_request
+from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.addresses import Directory
 from proxy.answers import Bytes
@@ -359,6 +361,15 @@ def test_what_clients_make_up_is_counted_as_one() -> None:
         talk.from_client(request(keys.CREATE_TOPICS << 16 | version, 1))
     assert len(counts.requests_by_version) == 2
     assert counts.requests[keys.CREATE_TOPICS] == 50
+
+
+def test_what_a_client_says_that_it_is_is_kept_as_far_as_it_is_a_name() -> None:
+    """A thousand connections of strangers made the list of connections 32 MB long."""
+    talk = Conversation(Wire(Directory(Settings(upstream=("kafka:9092",)))), Counts(), Limits())
+    body = m.ApiVersionsRequest(client_software_name="x" * 32_000, client_software_version="y" * 32_000)
+    frame = encode_request(keys.API_VERSIONS, 3, 1, "client", body)
+    assert talk.from_client(pack(">i", len(frame)) + frame)
+    assert talk.software == ("x" * 100, "y" * 100)
 
 
 def test_a_request_that_must_be_seen_whole_is_not_waited_for_for_ever() -> None:

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.certificate_metrics import CertificateMetrics
 from proxy.counts import Counts
-from proxy.group_metrics import GROUP_METRICS, MOST_GROUPS, MOST_SOFTWARE, PREFIX, GroupMetrics
+from proxy.group_metrics import GROUP_METRICS, LONGEST_NAME, MOST_GROUPS, MOST_SOFTWARE, PREFIX, GroupMetrics
 from proxy.metrics import Metrics
 from proxy.observations import (
     Changed,
@@ -198,6 +198,19 @@ def test_clients_cannot_choose_how_many_series_there_are() -> None:
     assert len({group for group, _, _ in members}) == MOST_GROUPS + 1
     assert len({software for _, _, software in members}) == MOST_SOFTWARE + 1
     assert sum(members.values()) == 2 * MOST_GROUPS
+
+
+def test_nor_how_long_their_names_are_and_those_that_begin_alike_are_one() -> None:
+    long = "x" * 32_000
+    shown = Shown(
+        joins("m", f"{long}1", Client(address="", software=long)),
+        joins("m", f"{long}2", Client(address="", software=long)),
+        GroupRefused(at_ns=0, group_id=long, client=LEGACY),
+        GroupPasses(at_ns=0, group_id="orders", member_id="m", reason=long, client=LEGACY),
+    )
+    cut = long[:LONGEST_NAME]
+    assert shown.of("members") == {(cut, "completing-rebalance", cut): 2}
+    assert shown.of("requests_refused_total") == shown.of("members_passed_total") == {(cut,): 1}
 
 
 def test_a_group_that_ends_makes_room_for_the_name_of_another() -> None:

@@ -29,6 +29,9 @@ SETTINGS = {
     # A stopped job must not leave a second one behind that thinks it is the first.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Errors tell which line of ours they come from: two more calls of Java for each column of every step, a second and more
+    # of a batch.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # The only one that live rules can stand on.
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     # A commit writes what has changed; without this it packs the whole store, each time and for each partition.

@@ -212,11 +212,11 @@ class Cluster(Admin):
 
     def _java(self, *arguments: str) -> list[str]:
         # Of the version that it is now: a test may have changed it, and no version can use another's archive.
-        classes = (
-            archived(f"kafka-{self.version}", partial(_live_once, self.version)) if self._jvm is None else self._jvm
-        )
+        jars = broker_jars(self.version)
+        live_once = partial(_live_once, self.version)
+        classes = archived(f"kafka-{self.version}", [jars], live_once) if self._jvm is None else self._jvm
         kerberos = [self.security.kerberos.jvm_option] if self.security.kerberos else []
-        return [*JVM, *classes, LOGGING, *kerberos, "-cp", f"{broker_jars(self.version)}/*", *arguments]
+        return [*JVM, *classes, LOGGING, *kerberos, "-cp", f"{jars}/*", *arguments]
 
     def _config(self, number: int) -> Path:
         return self.folder / f"node-{number}.properties"

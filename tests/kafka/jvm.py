@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,11 +19,11 @@ BRIEFLY = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 ARCHIVES = BUILD / "classes"
 
 
-def archived(name: str, run: Callable[[list[str]], None]) -> list[str]:
+def archived(name: str, beside: Sequence[Path], run: Callable[[list[str]], None], java: str = "java") -> list[str]:
     """Options with which a JVM maps the archive of that name. Where there is none yet, `run` runs a JVM with the options
-    it is given: that does what all others will, and ends in order."""
+    it is given: that does what all others will, and ends in order. `beside` is where its classes are."""
     ARCHIVES.mkdir(parents=True, exist_ok=True)
-    archive = ARCHIVES / f"{name}-{_java()}.jsa"
+    archive = ARCHIVES / f"{name}-{_made(java, *beside)}.jsa"
     with archive.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not archive.exists():
@@ -36,8 +36,7 @@ def archived(name: str, run: Callable[[list[str]], None]) -> list[str]:
     return [f"-XX:SharedArchiveFile={archive}"]
 
 
-def _java() -> str:
-    """Which Java this is: none uses another's archive."""
-    binary = Path(shutil.which("java") or "java").resolve()
-    made = binary.stat().st_mtime_ns if binary.exists() else 0
-    return sha256(f"{binary}{made}".encode()).hexdigest()[:8]
+def _made(java: str, *beside: Path) -> str:
+    """Which they are: no archive is of use to another Java, nor beside other classes, or the same from another time."""
+    files = [each for each in (Path(shutil.which(java) or java).resolve(), *beside) if each.exists()]
+    return sha256("".join(f"{each}{each.stat().st_mtime_ns}" for each in files).encode()).hexdigest()[:8]

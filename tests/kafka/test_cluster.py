@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from tests.kafka import Cluster, Security, jvm
-from tests.kafka.jars import ROOT
+from tests.kafka.jars import ROOT, broker_jars
 from tests.kafka.jvm import archived
 
 pytestmark = pytest.mark.broker
@@ -190,7 +190,7 @@ def test_brokers_die_with_whoever_started_them() -> None:
 
 
 def test_a_broker_maps_the_classes_of_those_before_it(kafka: Cluster) -> None:
-    [option] = archived(f"kafka-{kafka.version}", _is_there)
+    [option] = archived(f"kafka-{kafka.version}", [broker_jars(kafka.version)], _is_there)
     archive = option.partition("=")[2]
     assert archive in Path(f"/proc/{kafka._running[1].pid}/maps").read_text()
 
@@ -204,11 +204,23 @@ def test_an_archive_is_made_once_and_one_of_no_use_keeps_no_broker_from_starting
 ) -> None:
     monkeypatch.setattr(jvm, "ARCHIVES", tmp_path / "classes")
     asked = list[list[str]]()
-    first, second = (archived("none", asked.append) for _ in range(2))
+    first, second = (archived("none", [], asked.append) for _ in range(2))
     assert len(asked) == 1
     assert first == second
     with Cluster.start(jvm=first) as cluster:
         assert cluster.coordinator("group") == 1
+
+
+def test_beside_other_classes_an_archive_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or beside the same, that were copied: who maps an archive looks at their times."""
+    monkeypatch.setattr(jvm, "ARCHIVES", tmp_path / "classes")
+    jar = tmp_path / "a.jar"
+    found = set[str]()
+    for time_s in (1, 2):
+        jar.touch()
+        os.utime(jar, (time_s, time_s))
+        found |= {*archived("none", [jar], lambda _: None)}
+    assert len(found) == 2
 
 
 def gone(pid: int) -> bool:

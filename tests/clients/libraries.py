@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tests.kafka import Cluster
 from tests.kafka.jars import BUILD, jars
-from tests.kafka.jvm import BRIEFLY
+from tests.kafka.jvm import BRIEFLY, archived
 
 HERE = Path(__file__).parent
 BUILT = BUILD / "clients"
 JAVA_OLDEST, JAVA_NEWEST = "3.9.1", "4.4.0"
-JVM = ["java", "-Xmx128m", *BRIEFLY]
+# What the JVM has to say for itself is not among the program's events.
+JVM = ["java", "-Xmx128m", *BRIEFLY, "-Xlog:disable", "-Xlog:all=warning:stderr"]
+# What nearly all Java programs do, and the event with which each of it is done.
+LIFE: list[tuple[dict[str, Any], str]] = [
+    ({"do": "produce", "topic": "topic", "count": 10, "first": 0, "settings": {}}, "produced"),
+    (
+        {"do": "subscribe", "topics": ["topic"], "group": "group", "protocol": "classic", "commit": "auto"}
+        | {"revoke_ms": 0, "settings": {}, "strategy": None, "instance_id": None, "transform": None}
+        | {"session_timeout_ms": None, "heartbeat_interval_ms": None, "max_poll_interval_ms": None},
+        "records",
+    ),
+    ({"do": "close"}, "closed"),
+]
 
 
 class Library(NamedTuple):
@@ -61,11 +76,33 @@ def kafka_python(version: str) -> list[str]:
 
 def java(version: str, program: str = "Client") -> list[str]:
     """Compiled against one version, run with each: what a program calls, all of its versions have."""
-    classes = BUILT / "java"
+    folder, jars = BUILT / "java-programs", java_jars(version)
+    jar, classes = folder / "programs.jar", folder / "classes"
     sources = [HERE / "java" / f"{name}.java" for name in ("Client", "Older")]
-    against = f"{java_jars(JAVA_OLDEST)}/*"
-    _build(classes, sources, ["javac", "-nowarn", "-d", str(classes), "-cp", against, *map(str, sources)])
-    return [*JVM, "-cp", f"{classes}:{java_jars(version)}/*", program]
+
+    def build() -> None:
+        _run(["javac", "-nowarn", "-d", str(classes), "-cp", f"{java_jars(JAVA_OLDEST)}/*", *map(str, sources)], HERE)
+        _run(["jar", "--create", "--file", str(jar), "-C", str(classes), "."], HERE)
+
+    _once(folder, sources, build)
+    words = ["-cp", f"{jar}:{jars}/*", program]
+    if version not in (JAVA_OLDEST, JAVA_NEWEST):
+        return [*JVM, *words]
+    return [*JVM, *archived(f"clients-{version}", [jar, jars], partial(_live_once, words)), *words]
+
+
+def _live_once(words: list[str], jvm: list[str]) -> None:
+    """Who is told to close ends in order, and leaves an archive."""
+    with Cluster.start() as cluster:
+        cluster.create_topic("topic")
+        told = {"bootstrap": cluster.bootstrap, "name": "alice", "tls": None, "sasl": None}
+        run = [*JVM, *jvm, *words, json.dumps(told)]
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+        with subprocess.Popen(run, stdin=pipe, stdout=pipe, stderr=nowhere, text=True) as once:
+            for command, event in LIFE:
+                print(json.dumps(command), file=once.stdin, flush=True)
+                while json.loads(once.stdout.readline())["event"] != event:
+                    pass
 
 
 def java_jars(version: str) -> Path:

@@ -11,22 +11,15 @@ from pyspark.sql import Row, SparkSession
 
 from pipeline import jobs, session
 from tests.pipeline import scenes
+from tests.pipeline.quick import quick
 
-QUICK: dict[str, Any] = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.driver.memory": "2g",
-    # Compiling costs more than it brings for rows in dozens.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.adaptive.enabled": "false",
-    # So does the second compiler, and a second thread for a heap that is small.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
 Rows = Callable[..., list[Row]]
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    started = session.start("local[2]", **QUICK)
+    settings: dict[str, Any] = quick() | {"spark.driver.memory": "2g"}
+    started = session.start("local[2]", **settings)
     started.sparkContext.setLogLevel("OFF")
     yield started
     started.stop()

@@ -10,11 +10,9 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-MODEST = ("--master", "local[2]", "--conf", "spark.driver.memory=1g", "--conf", "spark.sql.shuffle.partitions=1")
-QUICK = (
-    *("--conf", "spark.sql.codegen.wholeStage=false", "--conf", "spark.sql.adaptive.enabled=false"),
-    *("--conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
-)
+from tests.pipeline.quick import in_words, quick
+
+MODEST = ("--master", "local[2]", "--conf", "spark.driver.memory=1g")
 # Words in, a line each; what was said and what it ended with out. Java stays, and with it what it has compiled.
 ONE_BY_ONE = """
 import contextlib, io, json, sys
@@ -46,7 +44,7 @@ class Commands:
         to, back = self._process.stdin, self._process.stdout
         assert to is not None
         assert back is not None
-        print(json.dumps([*words, *MODEST, *QUICK]), file=to, flush=True)
+        print(json.dumps([*words, *MODEST, *in_words(quick())]), file=to, flush=True)
         return Done(words, *json.loads(back.readline()))
 
     def end(self) -> None:
@@ -57,7 +55,7 @@ class Command:
     def __init__(self, *words: str, log: Path) -> None:
         self._log = log.open("ab")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline", *words, *MODEST, *QUICK],
+            [sys.executable, "-m", "pipeline", *words, *MODEST, *in_words(quick())],
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,

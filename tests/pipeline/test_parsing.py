@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pipeline import schema, spans
 from pipeline.life import at_home, lives
 from pipeline.phases import member_phases
+from tests.pipeline.quick import SETTINGS
 
 pytestmark = pytest.mark.broker
 # -XX:+DontCompileHugeMethods, which is how HotSpot runs.
@@ -20,9 +21,12 @@ COMPILED_BYTES = 8_000
 @pytest.fixture
 def compiling(spark: SparkSession) -> Iterator[SparkSession]:
     """As it is where speed matters."""
-    spark.conf.set("spark.sql.codegen.wholeStage", "true")
+    compiles = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+    for name, value in compiles.items():
+        spark.conf.set(name, value)
     yield spark
-    spark.conf.set("spark.sql.codegen.wholeStage", "false")
+    for name in compiles:
+        spark.conf.set(name, SETTINGS[name])
 
 
 def test_no_method_of_the_parse_is_too_large_to_be_compiled(

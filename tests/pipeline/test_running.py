@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from bench.pipeline.writer import lines
 from pipeline import connector, jobs, session, streaming
 from tests.kafka import Cluster
-from tests.pipeline.conftest import QUICK
+from tests.pipeline.quick import OF_DRIVER, OF_EXECUTOR, in_words, quick
 from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write
 from tests.pipeline.test_encodings import packed, proto
@@ -50,7 +50,7 @@ def test_the_same_code_runs_elsewhere(where: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     start, remote = (submitted(tmp_path), None) if where == "a cluster" else ([sys.executable], "local[2]")
-    words = [*start, str(script), json.dumps(remote), json.dumps(QUICK), str(tmp_path / "in"), str(tmp_path / "out")]
+    words = [*start, str(script), json.dumps(remote), json.dumps(quick()), str(tmp_path / "in"), str(tmp_path / "out")]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
     found, seeds, said = json.loads(done.stdout.splitlines()[-1])
@@ -62,13 +62,12 @@ def test_the_same_code_runs_elsewhere(where: str, tmp_path: Path) -> None:
 def submitted(folder: Path) -> list[str]:
     """As docs/pipeline.md says, with our packages in a zip."""
     submit, archive = Path(pyspark.__file__).parent / "bin/spark-submit", session.zipped(folder / "kip848.zip")
-    settings = QUICK | {
+    settings = quick() | {
         "spark.executor.memory": "1g",
-        "spark.executor.extraJavaOptions": QUICK["spark.driver.extraJavaOptions"],
+        OF_EXECUTOR: quick()[OF_DRIVER],
         "spark.pyspark.python": sys.executable,
     }
-    words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    return [str(submit), "--master", "local-cluster[2,1,1024]", *words, "--py-files", str(archive)]
+    return [str(submit), "--master", "local-cluster[2,1,1024]", *in_words(settings), "--py-files", str(archive)]
 
 
 def test_a_topic_of_the_collector_is_read(spark: SparkSession, kafka: Cluster, tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""How Spark is started in tests: often, briefly, and for rows in dozens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pyspark
+
+from tests.kafka.jvm import BRIEFLY, archived
+from tests.pipeline.telling import Planted, write
+
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    # Compiling, of stages or of expressions, costs more than it brings. So do plans that adapt.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+# Where there is but one compiler, there is room for less than Spark has: what is thrown out is compiled again.
+JVM = (*BRIEFLY, "-XX:ReservedCodeCacheSize=256m")
+OF_DRIVER, OF_EXECUTOR = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
+
+
+@cache
+def quick() -> dict[str, str]:
+    home, jars = os.environ.get("JAVA_HOME"), Path(pyspark.__file__).parent / "jars"
+    classes = archived(f"spark-{pyspark.__version__}", [jars], _live_once, f"{home}/bin/java" if home else "java")
+    return SETTINGS | {OF_DRIVER: " ".join((*JVM, *classes))}
+
+
+def in_words(settings: dict[str, str]) -> list[str]:
+    return [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+
+
+def _live_once(jvm: list[str]) -> None:
+    """All tables, of little. Who reads to its end what the JVM says has waited for its archive."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "in/traces.json", Planted("g", "a").joins(0, 0).leaves(9_000).spans)
+        words = ["batch", f"{folder}/in", f"{folder}/out", "--master", "local[2]"]
+        settings = in_words(SETTINGS | {OF_DRIVER: " ".join((*JVM, *jvm))})
+        run = [sys.executable, "-m", "pipeline", *words, *settings]
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"Spark did not live once:\n{done.stderr}")

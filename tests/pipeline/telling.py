@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from pyspark.sql import DataFrame, SparkSession
 
 from bench.pipeline.writer import BEGAN_NS, lines, span, transition_span
+from pipeline import spans as parse
+from pipeline.life import at_home, lives
 from simulation.story import Story
 from translation.group_heartbeat import TopicPartition
 from translation.states import Phase, Standing
@@ -116,3 +121,15 @@ def write(file: Path, spans: list[dict[str, Any]], proxy: str = "proxy-1") -> Pa
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{line}\n" for line in lines(spans, proxy, per_request=20)))
     return file
+
+
+@contextmanager
+def home_of(spark: SparkSession, *members: Planted) -> Iterator[DataFrame]:
+    """Their steps, as tables are made of them. Kept, for tables read them several times."""
+    told = [(line, "here") for member in members for line in lines(member.spans, member.proxy)]
+    read = spark.createDataFrame(told, "value string, origin string").transform(parse.spans)
+    rows = read.transform(parse.transitions).transform(lives).transform(at_home).persist()
+    try:
+        yield rows
+    finally:
+        rows.unpersist()

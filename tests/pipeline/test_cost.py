@@ -12,9 +12,8 @@ import trio
 from pyspark.sql import SparkSession
 
 from bench.pipeline.writer import BEGAN_NS
-from pipeline import cost, jobs, replay, spans
+from pipeline import cost, replay
 from pipeline.in_broker import NATIVE_BEAT_MS
-from pipeline.life import at_home, lives
 from pipeline.ownership import ownership
 from pipeline.rebalances import rebalances
 from pipeline.replay import LEFT, TAKEN_OVER, Bill, Move, Stage
@@ -22,7 +21,7 @@ from simulation.errors import Error
 from tests.clients import Client
 from tests.kafka import Cluster
 from tests.pipeline.conftest import Rows
-from tests.pipeline.telling import Planted, write
+from tests.pipeline.telling import Planted, home_of
 from translation.states import Phase, Standing
 
 SECOND = 10**9
@@ -220,18 +219,13 @@ def test_beside_what_a_deploy_cost_stands_what_it_would_have_cost(rows: Rows) ->
 
 
 @pytest.mark.broker
-def test_members_that_were_there_before_the_traces_are_there_in_the_replay(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_members_that_were_there_before_the_traces_are_there_in_the_replay(spark: SparkSession) -> None:
     resident = Planted("g", "a")
     resident.phase, resident.standing = resident.phase.STABLE, resident.standing.STABLE
     resident.steps(0, epoch=1, generation=1, owned=(0, 1, 2, 3), assigned=(0, 1, 2, 3))
     newcomer = Planted("g", "b").joins(10_000, 4, 5)
-    folder = tmp_path_factory.mktemp("resident")
-    write(folder / "traces.json", [*resident.spans, *newcomer.spans])
-    seen = jobs.read_lines(spark, str(folder)).transform(spans.spans).transform(spans.transitions)
-    home = seen.transform(lives).transform(at_home)
-    (deploy,) = cost.cost(home, rebalances(home), ownership(home)).collect()
+    with home_of(spark, resident, newcomer) as home:
+        (deploy,) = cost.cost(home, rebalances(home), ownership(home)).collect()
     assert (deploy.joined, deploy.left, deploy.from_ns) == (1, 0, BEGAN_NS + 10_000_000_000)
     assert deploy.rebalances == 0
     # The resident has all six in the replay, and must give up three.

@@ -36,23 +36,27 @@ def test_a_histogram_counts_everything() -> None:
     assert "1.00 to 2.00 s: 3" in svg
 
 
+@pytest.fixture(scope="module")
+def whole(spark: SparkSession, played: Path) -> Report:
+    return Report(spark, str(played / "out"))
+
+
 @pytest.mark.broker
-def test_the_page_answers_what_it_cost_whether_it_was_safe_and_what_is_left(spark: SparkSession, played: Path) -> None:
-    report = Report(spark, str(played / "out"))
-    html = page(report)
+def test_the_page_answers_what_it_cost_whether_it_was_safe_and_what_is_left(whole: Report) -> None:
+    html = page(whole)
     for said in ("double ownership", "safe to remove", "2 legacy members", "violations</b> were found", "deploys cost"):
         assert said in html
     assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
     assert "src=" not in html
     assert len(html) < 500_000
-    assert "alice" in pictures(report, "story")["members"]
+    assert "alice" in pictures(whole, "story")["members"]
 
 
 @pytest.mark.broker
 def test_what_is_said_in_numbers_is_of_all_groups_and_what_is_shown_is_the_worst(
-    spark: SparkSession, played: Path, rows: Rows
+    spark: SparkSession, played: Path, rows: Rows, whole: Report
 ) -> None:
-    whole, short = (Report(spark, str(played / "out"), limits) for limits in (Limits(), Limits(2, 2, 3, 1)))
+    short = Report(spark, str(played / "out"), Limits(2, 2, 3, 1))
     assert page(whole).partition("</p>")[0] == page(short).partition("</p>")[0]
     groups = {row.group_id for row in rows("readiness")}
     assert sum(row["count"] for row in short.verdicts) == short.readiness.of == short.groups.of == len(groups)
@@ -65,8 +69,8 @@ def test_what_is_said_in_numbers_is_of_all_groups_and_what_is_shown_is_the_worst
 
 
 @pytest.mark.broker
-def test_a_large_group_leaves_room_for_the_others(spark: SparkSession, played: Path) -> None:
-    whole, short = (Report(spark, str(played / "out"), limits) for limits in (Limits(), Limits(bars=2)))
+def test_a_large_group_leaves_room_for_the_others(spark: SparkSession, played: Path, whole: Report) -> None:
+    short = Report(spark, str(played / "out"), Limits(bars=2))
     assert short.phases.keys() == whole.phases.keys()
     assert {group: each.of for group, each in short.phases.items()} == {g: each.of for g, each in whole.phases.items()}
     assert all(len(each.rows) == min(2, each.of) for each in short.phases.values())

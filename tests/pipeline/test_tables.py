@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from bench.pipeline.writer import BEGAN_NS, request
 from pipeline import audits, spans
@@ -122,36 +122,48 @@ def test_where_steps_are_missing_that_is_said_and_what_lies_across_is_called_not
     assert double.detail == "proxy-1 and proxy-1, across a gap in the record"
 
 
-@pytest.mark.parametrize(
-    ("audit", "from_s", "to_s", "severity"),
-    [
-        ("double ownership", 10, 20, "odd"),
-        ("double ownership", 15, 18, "odd"),
-        # Before the gap, and after it, both are known to have had it.
-        ("double ownership", 9, 20, "broken"),
-        ("double ownership", 15, 21, "broken"),
-        ("double ownership", 15, None, "broken"),
-        ("lost revocation", -45, 20, "odd"),
-        ("lost revocation", -55, 20, "broken"),
-        ("epoch backwards", 20, None, "odd"),
-        ("epoch backwards", 21, None, "broken"),
-        ("unowned", 10, 20, "costly"),
-    ],
-)
-def test_what_is_known_without_what_is_missing_stays_as_bad_as_it_is(
-    spark: SparkSession, audit: str, from_s: int, to_s: int | None, severity: str
-) -> None:
+# What is found, from which second and to which, and how bad it stays where there is a gap from the tenth to the twentieth.
+ACROSS = [
+    ("double ownership", 10, 20, "odd"),
+    ("double ownership", 15, 18, "odd"),
+    # Before the gap, and after it, both are known to have had it.
+    ("double ownership", 9, 20, "broken"),
+    ("double ownership", 15, 21, "broken"),
+    ("double ownership", 15, None, "broken"),
+    ("lost revocation", -45, 20, "odd"),
+    ("lost revocation", -55, 20, "broken"),
+    ("epoch backwards", 20, None, "odd"),
+    ("epoch backwards", 21, None, "broken"),
+    ("unowned", 10, 20, "costly"),
+]
+
+
+@pytest.fixture(scope="module")
+def severities(spark: SparkSession) -> dict[str, list[str]]:
+    """All of them at once, each in a group of its own, and found of either member."""
     columns = ", ".join(f"{name} {kind}" for name, kind in audits.COLUMNS.items())
+    found, gaps = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    for audit, from_s, to_s, _ in ACROSS:
+        group, said = across(audit, from_s, to_s), "costly" if audit == "unowned" else "broken"
+        gaps.append((audits.GAP, "odd", group, "a", None, None, 10 * audits.SECOND, 20 * audits.SECOND, None))
+        to_ns = None if to_s is None else to_s * audits.SECOND
+        for members in (("a", "b"), ("b", "a")):
+            found.append((audit, said, group, *members, "t:0", from_s * audits.SECOND, to_ns, None))
+    severities: dict[str, list[str]] = {across(*case[:3]): [] for case in ACROSS}
+    for row in audits.doubted(*(spark.createDataFrame(rows, columns) for rows in (found, gaps))).collect():
+        severities[row.group_id].append(row.severity)
+    return severities
 
-    def found(*row: object) -> DataFrame:
-        return spark.createDataFrame([row], columns)
 
-    gap = found(audits.GAP, "odd", "g", "a", None, None, 10 * audits.SECOND, 20 * audits.SECOND, None)
-    to_ns = None if to_s is None else to_s * audits.SECOND
-    said = "costly" if audit == "unowned" else "broken"
-    for members in (("a", "b"), ("b", "a")):
-        one = found(audit, said, "g", *members, "t:0", from_s * audits.SECOND, to_ns, None)
-        assert [row.severity for row in audits.doubted(one, gap).collect()] == [severity]
+def across(audit: str, from_s: int, to_s: int | None) -> str:
+    return f"{audit} {from_s} {to_s}"
+
+
+@pytest.mark.parametrize(("audit", "from_s", "to_s", "severity"), ACROSS)
+def test_what_is_known_without_what_is_missing_stays_as_bad_as_it_is(
+    severities: dict[str, list[str]], audit: str, from_s: int, to_s: int | None, severity: str
+) -> None:
+    assert severities[across(audit, from_s, to_s)] == [severity] * 2
 
 
 def test_who_holds_what_the_last_word_of_a_killed_proxy_says_of_another_is_told_apart(rows: Rows) -> None:

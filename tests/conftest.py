@@ -12,7 +12,16 @@ from tests.kafka import Cluster, Security
 from tests.kafka.cluster import OLDEST
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
-SPARK = "tests/pipeline/"
+# Each of these is one worker's. What needs Spark computes, and the others wait for brokers and clients; and clusters that
+# want certificates and passwords are of four kinds, all of which are there to the end in whatever worker has begun them.
+SPARK = ("tests/pipeline/",)
+SECURED = (
+    "tests/clients/test_clients.py",
+    "tests/kafka/test_cluster.py",
+    "tests/proxy/test_cli_check.py",
+    "tests/proxy/test_cli_watching.py",
+    "tests/proxy/test_security.py",
+)
 
 
 @pytest.fixture(scope="session")
@@ -72,10 +81,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 class Sharing(LoadFileScheduling):
-    """File by file, but all that needs Spark is one worker's: it computes, and the others wait for brokers and clients."""
+    """File by file, but for what is one worker's."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return SPARK if nodeid.startswith(SPARK) else super()._split_scope(nodeid)
+        together = [each for each in (SPARK, SECURED) if nodeid.startswith(each)]
+        return together[0][0] if together else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
@@ -84,4 +94,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes a worker longest comes first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(SPARK))
+    items.sort(key=lambda item: (not item.nodeid.startswith(SPARK), not item.nodeid.startswith(SECURED)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
 from proxy.groups import classic, native
+from proxy.groups.convertible import NOTES_NOT_NEEDED
 from proxy.groups.line import Key
 from proxy.groups.memory import LARGEST_MEMORY, Memory
 from translation import actions as do
@@ -21,6 +22,9 @@ from translation.member import Member
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
+
+# What libraries bring: all that is lost is which partition goes where. The last is kafkajs'.
+WELL_KNOWN = NOTES_NOT_NEEDED | {"RoundRobinAssigner"}
 
 
 class Orders:
@@ -38,6 +42,8 @@ class Orders:
         match order:
             case do.AnswerJoin():
                 self._requests.answer_join(key[0], order)
+                if order.error_code == e.NONE:
+                    self._warn_of_an_assignor_of_its_own(key)
             case do.ForwardJoin():
                 self._requests.pass_on(order.request, f"the coordinator says {order.reason}")
             case do.AnswerSync():
@@ -138,6 +144,15 @@ class Orders:
             "its default is asked for instead; `assignor` of a rule takes what brokers have in group.consumer.assignors"
         )
         self._warn(key, "the coordinator does not know the assignor", assignor=assignor, remedy=remedy)
+
+    def _warn_of_an_assignor_of_its_own(self, key: Key) -> None:
+        """Unless a rule says which one is to be asked for: then it is known to whoever wrote the rule."""
+        member = self._host.members.get(key)
+        if member is None or member.rules.assignor is not None or member.contract.protocol_name in WELL_KNOWN:
+            return
+        remedy = "if the application depends on it, a rule lets the group `pass`; `assignor` of a rule ends this line"
+        name = member.contract.protocol_name
+        self._warn(key, "the client's own assignor does not run: the coordinator assigns", assignor=name, remedy=remedy)
 
     def _warn(self, key: Key, event: str, **facts: str) -> None:
         """Once for a client of a group, not for each of its members' attempts."""

@@ -159,6 +159,27 @@ def test_another_assignor_is_asked_for_from_the_next_join_on(kafka: Cluster, tmp
         assert proxy.log.read_text().count(warned) == 1
 
 
+def test_an_assignor_of_a_clients_own_is_named_once_unless_a_rule_says_what_is_asked_for(
+    kafka: Cluster, tmp_path: Path
+) -> None:
+    topic = f"coloured-{uuid.uuid4()}"
+    kafka.create_topic(topic, 1)
+    with (
+        Ruled(kafka, tmp_path, "translate") as proxy,
+        closing(ByHand(("127.0.0.1", proxy.ready().port_of(kafka.coordinator(topic))), topic, topic)) as member,
+    ):
+        for protocol in ("range", "by-colour", "by-colour"):
+            member.protocol = protocol
+            member.joins()
+        proxy.rule("translate", 'assignor = "uniform"')
+        member.protocol = "by-size"
+        member.joins()
+        said = "the client's own assignor does not run: the coordinator assigns"
+        lines = [line for line in proxy.log.read_text().splitlines() if said in line]
+    assert len(lines) == 1
+    assert f"group={topic} client=by-hand assignor=by-colour remedy=" in lines[0]
+
+
 def test_rules_that_are_wrong_change_nothing(kafka: Cluster, tmp_path: Path) -> None:
     topic = f"kept-{uuid.uuid4()}"
     kafka.create_topic(topic, 1)

@@ -68,6 +68,7 @@ class Conversation:
         "_wire",
         "authenticated",
         "desk",
+        "dropped",
         "expected",
         "from_broker",
         "idle",
@@ -102,6 +103,8 @@ class Conversation:
         # The beginning of a request that can't be judged yet, and how long it must grow.
         self._tail = bytearray()
         self._wanted = 0
+        # The first request that brokers since 4.0 have dropped: its correlation id, API and version, and the client's id.
+        self.dropped: tuple[int, int, str] | None = None
         # Nothing is under way, and nobody here has ever had anything to say: the next request is looked at by itself.
         self.idle = False
         self.requests = 0
@@ -303,6 +306,8 @@ class Conversation:
                 raise Disconnect(Cause.MALFORMED_REQUEST, "a Produce request that ends before its acks")
             if acks == 0:
                 return AS_IT_CAME
+        if treatment is Treatment.DROPPED and self.dropped is None:
+            self.dropped = (correlation_id, api, self._wire.client_id(frame))
         self.owed.tokens = treatment is Treatment.TOKENS_FOLLOW
         self._proving = treatment in UNAUTHENTICATED
         self.authenticated = not self._proving

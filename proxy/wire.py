@@ -26,6 +26,7 @@ from kafka_protocol import (
     surgery,
 )
 from kafka_protocol import messages as m
+from kafka_protocol.frames import decode_request_header
 from kafka_protocol.messages import keys
 from proxy.addresses import Directory
 from proxy.answers import LENGTH, Bytes
@@ -64,6 +65,8 @@ TAKEN_AT_0 = frozenset({keys.LIST_OFFSETS, keys.OFFSET_FETCH})
 # Versions that brokers have dropped are served all the same, while the broker takes this one.
 SERVED_FROM_0 = {keys.OFFSET_COMMIT: 2, keys.LIST_OFFSETS: 1, keys.OFFSET_FETCH: 1, keys.JOIN_GROUP: 2}
 FIRST_INTRODUCTION = 3
+# The oldest that brokers since 4.0 take (KIP-896), as clients since 0.11 speak it.
+FIRST_FETCH = 4
 # The APIs of which no version is passed that is not understood.
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 
@@ -129,6 +132,13 @@ class Wire:
         except CodecError:
             return "", ""
         return request.client_software_name[:LONGEST_SOFTWARE], request.client_software_version[:LONGEST_SOFTWARE]
+
+    def client_id(self, frame: Bytes) -> str:
+        """Of whoever sent this request, of which the beginning is here."""
+        try:
+            return decode_request_header(frame)[0].client_id or ""
+        except CodecError:
+            return ""
 
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         """The answer (correlation id first, no length) with what clients may know in place of what brokers said."""
@@ -254,6 +264,8 @@ def _treatment(key: int, version: int) -> Treatment:
         return Treatment.PRODUCE_REWRITTEN if rewritten else Treatment.PRODUCE
     if rewritten:
         return Treatment.REWRITTEN
+    if key == keys.FETCH and version < FIRST_FETCH:
+        return Treatment.DROPPED
     if key == keys.SASL_HANDSHAKE and version == 0:
         return Treatment.TOKENS_FOLLOW
     if key == keys.SASL_HANDSHAKE:

@@ -63,6 +63,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "the certificate has expired",
         "stopping at once",
         "accepting paused",
+        "client too old for its broker",
         "group passes untranslated",
         "group refused",
         "join refused",

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import socket
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from struct import pack
 from typing import Any
 
 import pytest
 import trio
 
+from kafka_protocol import encode_request
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.cluster import NEWEST
+from tests.kafka.wire import exchange
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe
 from tests.proxy.test_members import NATIVE, seen
@@ -37,6 +41,17 @@ def joins(client: Client, topic: str) -> None:
 
 def passed(proxy: Running, client: Client) -> list[str]:
     return [line for line in proxy.log.read_text().splitlines() if PASSES in line and f"client={client.name}" in line]
+
+
+def fetches_as_of_old(sock: socket.socket, topic: str) -> None:
+    """These brokers still take it: who has had an answer and waits for another is not too old for them."""
+    partition = m.FetchRequestFetchPartition(partition=0, partition_max_bytes=1_000)
+    of_topic = m.FetchRequestFetchTopic(topic=topic, partitions=[partition])
+    fetch = m.FetchRequest(replica_id=-1, max_wait_ms=100, min_bytes=1, topics=[of_topic])
+    assert exchange(sock, keys.FETCH, 2, fetch, "ancient").responses[0].partitions[0].error_code == 0
+    fetch.max_wait_ms, fetch.min_bytes = 60_000, 1_000_000
+    frame = encode_request(keys.FETCH, 2, 2, "ancient", fetch)
+    sock.sendall(pack(">i", len(frame)) + frame)
 
 
 def finish_upgrade(kafka: Cluster) -> None:
@@ -80,7 +95,11 @@ async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_
 
         # Not in order: the last words of a broker alone that stops may be a Metadata without any broker, and librdkafka 2.16,
         # told so, forgets the only one it had to ask, with a proxy between them or without.
-        await trio.to_thread.run_sync(kafka.kill, 1)
+        with proxy.connect(1) as ancient:
+            await trio.to_thread.run_sync(fetches_as_of_old, ancient, topic)
+            await trio.to_thread.run_sync(kafka.kill, 1)
+            assert await trio.to_thread.run_sync(ancient.recv, 1) == b""
+        assert "client too old" not in proxy.log.read_text()
         kafka.version = NEWEST
         await trio.to_thread.run_sync(kafka.start_node, 1)
         await trio.to_thread.run_sync(finish_upgrade, kafka)

@@ -22,12 +22,13 @@ from proxy.settings import Settings
 from proxy.wire import Wire
 from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.kafka.wire import read_frame
+from tests.kafka.wire import exchange, read_frame
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 
 pytestmark = pytest.mark.broker
 
+FIRST_FETCH = 4
 LATEST, EARLIEST = -1, -2
 FIRST_OF_MANY_GROUPS, FIRST_BY_TOPIC_ID = 8, 10
 UNKNOWN_TOPIC_OR_PARTITION = 3
@@ -203,6 +204,26 @@ def test_a_member_of_a_translated_group_commits_and_finds_it_again(client: ByHan
         one.leave(0)
     assert one.commit(topic, 1, 41, version) == 0
     assert fetched(one, topic, 0)[1] == (0, 41)
+
+
+def test_who_fetches_in_words_that_brokers_have_dropped_is_named_once(
+    proxy: Running, cluster: Cluster, written: str
+) -> None:
+    partition = m.FetchRequestFetchPartition(partition=0, partition_max_bytes=1_000)
+    topic = m.FetchRequestFetchTopic(topic=written, partitions=[partition])
+    wanted = m.FetchRequest(replica_id=-1, max_wait_ms=100, min_bytes=1, topics=[topic])
+    name = f"ancient-{uuid.uuid4()}"
+    for version in (2, 2, FIRST_FETCH):
+        with proxy.connect(1) as sock:
+            if version == FIRST_FETCH:
+                wanted.max_bytes = 1_000
+                assert exchange(sock, keys.FETCH, version, wanted, name).responses[0].partitions[0].error_code == 0
+            else:
+                with pytest.raises(ConnectionError):
+                    exchange(sock, keys.FETCH, version, wanted, name)
+    [said] = [line for line in proxy.log.read_text().splitlines() if f"client={name}" in line]
+    assert "warning client too old for its broker" in said
+    assert 'asked="Fetch v2" remedy="brokers since 4.0 take Fetch from version 4 on' in said
 
 
 def test_answers_keep_their_order_among_others(client: ByHand, written: str) -> None:

@@ -49,6 +49,9 @@ class ShoutingWire:
     def software(self, frame: bytes) -> tuple[str, str]:
         raise NotImplementedError
 
+    def client_id(self, frame: Bytes) -> str:
+        raise NotImplementedError
+
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         return bytes(answer).upper()
 

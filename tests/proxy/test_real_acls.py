@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tests.kafka import Cluster, Security
 from tests.kafka.wire import exchange
 from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running, room
+from tests.proxy.settled import describe
 
 pytestmark = pytest.mark.broker
 
@@ -71,6 +72,39 @@ async def test_who_may_not_read_the_group_hears_so_and_nothing_of_its_members(ka
             assert len(alice.owned) == 2
 
 
+def test_who_may_not_read_the_group_speaks_for_nobody_in_it_though_it_knows_the_members_words(
+    kafka_acls: Cluster,
+) -> None:
+    """Before the proxy as before the broker: the member is there, and remembered by the proxy."""
+    topic = f"spoken-for-{uuid.uuid4()}"
+    kafka_acls.create_topic(topic, partitions=2)
+    kafka_acls.allow("User:alice", "group", topic, "read")
+    for name in ("alice", "bob"):
+        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    node = kafka_acls.coordinator(topic)
+    with Running(kafka_acls.bootstrap, "--node", str(node)) as proxy:
+        at = ("127.0.0.1", proxy.ready().port_of(node))
+        with closing(Known("alice", at, topic, topic)) as alice:
+            alice.joins()
+
+            def asks(what: Callable[[Known], int]) -> int:
+                """Of a connection that has asked nothing yet."""
+                with closing(Known("bob", at, topic, topic)) as bob:
+                    bob.member_id, bob.generation = alice.member_id, alice.generation
+                    return what(bob)
+
+            told = {
+                "beats": asks(lambda bob: bob.beat()),
+                "syncs": asks(lambda bob: int(bob.sync().error_code)),
+                "commits": asks(lambda bob: bob.commit(topic, 0, 7)),
+                "joins": asks(lambda bob: int(bob.join().error_code)),
+                "leaves": asks(lambda bob: int(bob.leave(version=1).error_code)),
+            }
+            assert told == dict.fromkeys(told, GROUP_AUTHORIZATION_FAILED)
+            assert alice.beat() == 0
+            assert alice.commit(topic, 0, 1) == 0
+
+
 async def test_a_topic_one_may_not_describe_costs_only_itself(kafka_acls: Cluster) -> None:
     """A classic JoinGroup never needed it; the coordinator refuses a native member that names such a topic."""
     topic, hidden = f"seen-{uuid.uuid4()}", f"hidden-{uuid.uuid4()}"
@@ -84,6 +118,8 @@ async def test_a_topic_one_may_not_describe_costs_only_itself(kafka_acls: Cluste
         async with await Client.start("confluent-kafka", proxy.bootstrap, name="alice", sasl=alices) as alice:
             alice.subscribe([topic, hidden], topic, session_timeout_ms=10_000)
             await alice.until(lambda: alice.owned == {(topic, 0), (topic, 1)})
+            group = await trio.to_thread.run_sync(describe, kafka_acls, topic)
+            assert [member.subscribed_topic_names for member in group.members] == [[topic]]
 
 
 def test_a_topic_is_told_of_soon_after_its_client_may_describe_it(kafka_acls: Cluster) -> None:

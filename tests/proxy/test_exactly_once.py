@@ -12,8 +12,8 @@ import trio
 from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.proxy.running import Running
-from tests.proxy.settled import at_rest
-from tests.proxy.test_members import SOON_GIVEN_UP_MS, seen
+from tests.proxy.settled import at_rest, describe
+from tests.proxy.test_members import NATIVE, SOON_GIVEN_UP_MS, seen
 
 pytestmark = pytest.mark.broker
 
@@ -59,6 +59,9 @@ async def test_copies_are_exactly_once_through_rebalances_and_a_kill(library: st
             wanted = {str(number) for number in range(RECORDS)}
             await reader.until(lambda: wanted <= set(reader.values), within=150)
             await trio.sleep(2)
+            group = await trio.to_thread.run_sync(describe, kafka3, source)
+            # Of a broker's own classic group it would be as true.
+            assert [member.member_type for member in group.members] == [NATIVE] * 2
             assert sorted(reader.values, key=int) == sorted(wanted, key=int)
         assert proxy.disconnects("our_mistake") == 0
 

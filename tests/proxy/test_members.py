@@ -82,7 +82,9 @@ async def test_legacy_and_native_members_share_a_group_and_no_partition(
         new.subscribe(topic, topic, protocol="consumer")
         await new.until(lambda: len(new.owned) == 2)
         older.subscribe(topic, topic, session_timeout_ms=6000)
-        await at_rest(kafka, topic, old, older, new)
+        group = await at_rest(kafka, topic, old, older, new)
+        # The broker would let classic members in, and translate for them.
+        assert [member.member_type for member in group.members] == [NATIVE] * 3
         assert all(client.owned for client in (old, older, new))
         assert old.owned | older.owned | new.owned == every
         new.kill()
@@ -107,3 +109,5 @@ async def test_a_native_member_that_comes_through_the_proxy_stays_its_own(
         await trio.sleep(3)
         assert "member adopted" not in proxy.log.read_text()
         assert len(new.owned) == len(old.owned) == 2
+        group = await at_rest(kafka, topic, old, new)
+        assert [member.member_type for member in group.members] == [NATIVE] * 2

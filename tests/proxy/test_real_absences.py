@@ -21,7 +21,8 @@ from tests.clients.makes import each
 from tests.kafka import Cluster
 from tests.matrix.steady import Steady
 from tests.proxy.running import Running
-from tests.proxy.settled import at_rest, noticed
+from tests.proxy.settled import at_rest, describe, noticed
+from tests.proxy.test_members import NATIVE
 
 pytestmark = pytest.mark.broker
 
@@ -164,6 +165,9 @@ async def test_rolling_restarts_lose_nothing_and_never_take_a_commit_back(
             present.append(await start(first.library))
             await present[-1].until(lambda: all(one.owned for one in present))
             await present[-1].until(lambda: sum(len(one.owned) for one in present) == PARTITIONS)
+            # A broker's own classic group would lose nothing either.
+            group = await trio.to_thread.run_sync(describe, kafka, topic)
+            assert [member.member_type for member in group.members] == [NATIVE] * 3
             now = await trio.to_thread.run_sync(committed, kafka, topic)
             assert all(now[number] >= place[number] for number in now), f"{place} became {now}"
             place = now

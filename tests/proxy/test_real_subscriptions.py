@@ -16,6 +16,8 @@ from tests.clients import Client
 from tests.clients.makes import each, makes
 from tests.kafka import Cluster
 from tests.proxy.running import Running
+from tests.proxy.settled import describe
+from tests.proxy.test_members import NATIVE
 
 pytestmark = pytest.mark.broker
 
@@ -46,6 +48,12 @@ def every(topic: str, count: int) -> set[tuple[str, int]]:
     return {(topic, number) for number in range(count)}
 
 
+async def is_native(kafka: Cluster, group: str) -> None:
+    """A broker's own classic group would follow its topics, too."""
+    described = await trio.to_thread.run_sync(describe, kafka, group)
+    assert [member.member_type for member in described.members] == [NATIVE]
+
+
 @makes(CAN_RESUBSCRIBE)
 async def test_a_running_client_subscribes_to_other_topics(
     libraries: list[str], cluster: Cluster, proxy: Running
@@ -69,6 +77,7 @@ async def subscribes_anew(kafka: Cluster, proxy: Running, library: str) -> None:
         await alice.produce(second, 10, first=20)
         await alice.until(lambda: len(alice.values) >= 30)
         assert sorted(alice.values, key=int) == [str(number) for number in range(30)]
+        await is_native(kafka, first)
 
 
 @makes([*CAN_RESUBSCRIBE, "kafka-python"])
@@ -97,6 +106,7 @@ async def follows_its_topics(kafka: Cluster, proxy: Running, library: str) -> No
         await alice.produce(passing, 10, first=40)
         wanted = {str(number) for number in range(50)}
         await alice.until(lambda: set(alice.values) == wanted)
+        await is_native(kafka, lasting)
 
 
 async def test_a_pattern_finds_the_topic_that_is_made_later(cluster: Cluster, proxy: Running) -> None:
@@ -109,3 +119,4 @@ async def test_a_pattern_finds_the_topic_that_is_made_later(cluster: Cluster, pr
         await alice.until(lambda: alice.owned == every(topic, 2) | every(later, 2))
         await alice.produce(later, 10)
         await alice.until(lambda: len(alice.values) >= 10)
+        await is_native(cluster, topic)

@@ -19,6 +19,8 @@ from tests.kafka.wire import exchange
 
 # From this version of TxnOffsetCommit on it needs no AddOffsetsToTxn before it (KIP-890).
 FIRST_THAT_ADDS = 5
+# From these on topics are known by id.
+FIRST_COMMIT_BY_ID, FIRST_TRANSACTED_BY_ID = 10, 6
 
 MEMBER_ID_REQUIRED = 79
 REBALANCE_IN_PROGRESS = 27
@@ -45,6 +47,7 @@ class ByHand:
         self.owned: dict[str, list[int]] = {}
         self.protocol = "range"
         self.subscription_version = 0
+        self.rack_id: str | None = None
         # Between two calls a slow machine may take its time.
         self.session_timeout_ms = 30_000
         self.rebalance_timeout_ms = 30_000
@@ -72,6 +75,7 @@ class ByHand:
         if answer.error_code == MEMBER_ID_REQUIRED:
             self.member_id = answer.member_id
             answer = self.ask(keys.JOIN_GROUP, version, self.join_request(claims))
+            answer = self._ask_until_there_is_a_coordinator(keys.JOIN_GROUP, version, self.join_request(claims))
         if answer.error_code == 0:
             self.member_id, self.generation = answer.member_id, answer.generation_id
         return answer
@@ -100,7 +104,9 @@ class ByHand:
     def _subscription(self, claims: dict[str, list[int]]) -> bytes:
         version = self.subscription_version
         owned = [m.ConsumerProtocolSubscriptionTopicPartition(topic=t, partitions=ps) for t, ps in claims.items()]
-        said = m.ConsumerProtocolSubscription(topics=list(self.topics), owned_partitions=owned if version else [])
+        said = m.ConsumerProtocolSubscription(
+            topics=list(self.topics), owned_partitions=owned if version else [], rack_id=self.rack_id
+        )
         return struct.pack(">h", version) + encode(said, version)
 
     def sync(self, version: int = 3, assigns: bytes | None = None) -> Any:
@@ -168,7 +174,7 @@ class ByHand:
             generation_id_or_member_epoch=self.generation if version >= 1 else -1,
             member_id=self.member_id if version >= 1 else "",
             group_instance_id=self.instance_id if version >= 7 else None,
-            topics=[m.OffsetCommitRequestTopic(name=topic, partitions=[each])],
+            topics=[m.OffsetCommitRequestTopic(**self._known(topic, version >= FIRST_COMMIT_BY_ID), partitions=[each])],
         )
         answer = self.ask(keys.OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
         return int(answer.topics[0].partitions[0].error_code)
@@ -188,13 +194,31 @@ class ByHand:
             generation_id_or_member_epoch=self.generation if version >= 3 else -1,
             member_id=self.member_id if version >= 3 else "",
             group_instance_id=self.instance_id if version >= 3 else None,
-            topics=[m.TxnOffsetCommitRequestTopic(name=topic, partitions=[each])],
+            topics=[
+                m.TxnOffsetCommitRequestTopic(
+                    **self._known(topic, version >= FIRST_TRANSACTED_BY_ID), partitions=[each]
+                )
+            ],
             **who,
         )
         answer = self.ask(keys.TXN_OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
         code = int(answer.topics[0].partitions[0].error_code)
         self._granted(keys.END_TXN, 3 if version < FIRST_THAT_ADDS else 5, m.EndTxnRequest(committed=code == 0, **who))
         return code
+
+    def _known(self, topic: str, by_id: bool) -> dict[str, Any]:
+        if not by_id:
+            return {"name": topic}
+        wanted = m.MetadataRequest(topics=[m.MetadataRequestTopic(name=topic)])
+        return {"topic_id": self.ask(keys.METADATA, 12, wanted).topics[0].topic_id}
+
+    def versions_of(self, key: int) -> int:
+        """How many are offered, of an API that is offered from version 0 on."""
+        offered = next(
+            each for each in self.ask(keys.API_VERSIONS, 0, m.ApiVersionsRequest()).api_keys if each.api_key == key
+        )
+        assert offered.min_version == 0
+        return int(offered.max_version) + 1
 
     def _granted(self, key: int, version: int, message: Any) -> Any:
         answer = self._ask_until_there_is_a_coordinator(key, version, message)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from proxy.causes import Cause
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
 
@@ -91,12 +92,15 @@ class Running:
         return found
 
     def metric(self, name: str, **labels: str) -> float:
+        """What was never counted is shown without its labels, if at all; a name that is not shown is none."""
+        said = self.get("/metrics")[1]
+        assert f"# TYPE kip848_proxy_{name} " in said, f"there is no such metric: {name}"
         wanted = ",".join(rf'{label}="{re.escape(value)}"' for label, value in labels.items())
-        found = re.search(rf"^kip848_proxy_{name}(?:{{{wanted}}})? (\S+)$", self.get("/metrics")[1], re.MULTILINE)
+        found = re.search(rf"^kip848_proxy_{name}(?:{{{wanted}}})? (\S+)$", said, re.MULTILINE)
         return float(found[1]) if found else 0.0
 
     def disconnects(self, cause: str) -> float:
-        return self.metric("disconnects_total", cause=cause)
+        return self.metric("disconnects_total", cause=Cause(cause).value)
 
     def count_one_more(self, cause: str, before: float) -> None:
         """One disconnect for that cause: exactly one, and its client may know of it a moment before it is counted."""

@@ -63,3 +63,30 @@ def test_who_was_told_to_rejoin_by_a_broker_stays_when_it_rejoins_here(kafka: Cl
         assert len(member.owned[group]) == PARTITIONS // 2
         assert told <= 2
         assert proxy.disconnects("our_mistake") == 0
+
+
+def test_a_member_of_a_classic_group_stays_one_until_it_begins_anew(kafka: Cluster) -> None:
+    """It may hold what nobody could grant it here."""
+    group = f"classic-{uuid.uuid4()}"
+    kafka.create_topic(group, PARTITIONS)
+    node = kafka.coordinator(group)
+    with (
+        Running(kafka.bootstrap) as proxy,
+        closing(ByHand(("127.0.0.1", kafka.nodes[node].client_port), group, group)) as member,
+    ):
+        member.join()
+        member.leads(notes=b"")
+        before = member.member_id, member.generation
+        member.address = ("127.0.0.1", proxy.ready().port_of(node))
+        member.on_new_socket()
+        # The broker's own answer names a leader.
+        assert member.join().leader == member.member_id
+        assert (member.member_id, member.generation) == (before[0], before[1] + 1)
+        member.leads(notes=b"")
+        assert member.beat() == 0
+        assert proxy.log.read_text().count('reason="it is a member of a classic group"') == 1
+
+        member.leave()
+        member.member_id = ""
+        assert member.joins().owned == {group: list(range(PARTITIONS))}
+        assert [each.member_type for each in describe(kafka, group).members] == [NATIVE]

@@ -17,7 +17,7 @@ from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.wire import exchange
-from tests.proxy.by_hand import ByHand
+from tests.proxy.by_hand import COORDINATOR_IS_COMING, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
 
@@ -38,9 +38,13 @@ class Native(ByHand):
         return exchange(self.sock, keys.CONSUMER_GROUP_HEARTBEAT, 1, request, "native")
 
     def begins(self, **more: Any) -> Any:
-        return self.heartbeat(
+        return until(lambda: self._begun(**more), "there is a coordinator")
+
+    def _begun(self, **more: Any) -> Any:
+        answer = self.heartbeat(
             0, rebalance_timeout_ms=30_000, subscribed_topic_names=list(self.topics), topic_partitions=[], **more
         )
+        return None if answer.error_code in COORDINATOR_IS_COMING else answer
 
 
 @pytest.fixture

@@ -1,0 +1,184 @@
+"""B4, B10: what the proxy itself sees to on the way, beside the translation: what members of a group that moves are called,
+who is paced, who is held no more."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kafka_protocol import messages as m
+from tests.kafka import Cluster
+from tests.kafka.admin import until
+from tests.kafka.cluster import OLDEST
+from tests.kafka.wire import read_frame, send
+from tests.proxy.by_hand import (
+    API_VERSIONS,
+    DESCRIBE_GROUPS,
+    HEARTBEAT,
+    LIST_GROUPS,
+    REBALANCE_IN_PROGRESS,
+    ByHand,
+)
+from tests.proxy.running import Running
+from tests.proxy.settled import describe
+from tests.proxy.test_fetching import epoch_of
+from tests.proxy.test_static_upgrade import Native
+from translation.rules import Pacing
+
+pytestmark = pytest.mark.broker
+
+PARTITIONS = 4
+# As the settings are by default.
+MOVING_MS, QUIET_MS = 300, 2_000
+# How the client below beats, and longer than any answer takes that is not held.
+RHYTHM_SECONDS, AT_ONCE_SECONDS = 1.5, 0.6
+BEATS = 8
+# Of `Pacing`.
+GRACE_SECONDS = Pacing().grace_ms / 1000
+COORDINATOR_LOAD_IN_PROGRESS = 14
+
+
+@pytest.fixture
+def comes(proxy: Running, cluster: Cluster) -> Iterator[Callable[..., Any]]:
+    """Members of one group, which end with the test."""
+    topic = f"on-the-way-{uuid.uuid4()}"
+    cluster.create_topic(topic, partitions=PARTITIONS)
+    made: list[ByHand] = []
+
+    def come(kind: type[ByHand] = ByHand) -> ByHand:
+        made.append(kind(("127.0.0.1", proxy.port_of(cluster.coordinator(topic))), topic, topic))
+        return made[-1]
+
+    yield come
+    for one in made:
+        one.close()
+
+
+def test_a_group_that_moves_is_called_by_the_classic_name_and_found_by_it(
+    comes: Callable[..., Any], cluster: Cluster
+) -> None:
+    one, two, tool = comes(), comes(), comes()
+    one.joins()
+    with ThreadPoolExecutor() as beside:
+        joined = beside.submit(two.join)
+        until(lambda: describe(cluster, one.group).group_state == "Reconciling", "the first must let go")
+        asked = m.DescribeGroupsRequest(groups=[one.group], include_authorized_operations=True)
+        said = tool.ask(DESCRIBE_GROUPS, 5, asked).groups[0]
+        assert (said.group_state, len(said.members)) == ("CompletingRebalance", 2)
+        # To read and to describe, as bits.
+        assert said.authorized_operations & (1 << 3 | 1 << 8) == 1 << 3 | 1 << 8
+        for wanted, found in (("CompletingRebalance", True), ("Stable", False)):
+            groups = tool.ask(LIST_GROUPS, 4, m.ListGroupsRequest(states_filter=[wanted])).groups
+            assert ((one.group, wanted) in {(each.group_id, each.group_state) for each in groups}) is found
+        one.joins()
+        assert joined.result().error_code == 0
+
+
+def test_a_rack_is_told_to_the_coordinator(comes: Callable[..., Any], cluster: Cluster) -> None:
+    one = comes()
+    one.subscription_version, one.rack_id = 3, "rack-7"
+    one.joins()
+    assert [each.rack_id for each in describe(cluster, one.group).members] == ["rack-7"]
+
+
+def test_a_native_member_that_passes_is_told_to_beat_often_while_its_group_moves(comes: Callable[..., Any]) -> None:
+    native = comes(Native)
+    begun = native.begins()
+    assert (begun.error_code, begun.heartbeat_interval_ms) == (0, MOVING_MS)
+    epoch = begun.member_epoch
+
+    def is_told(interval_ms: int) -> bool:
+        nonlocal epoch
+        answer = native.heartbeat(epoch)
+        epoch = answer.member_epoch
+        assert answer.heartbeat_interval_ms in (MOVING_MS, QUIET_MS)
+        return bool(answer.heartbeat_interval_ms == interval_ms)
+
+    until(lambda: is_told(QUIET_MS), "the group is quiet")
+
+
+def test_a_native_member_that_passes_does_not_beat_in_the_grace_after_a_leave(comes: Callable[..., Any]) -> None:
+    """Lest the coordinator give away what a restarted client has again in a moment."""
+    native, one = comes(Native), comes()
+    epoch = native.begins().member_epoch
+    one.join()
+    one.leave()
+    began = time.monotonic()
+    assert native.heartbeat(epoch).error_code == 0
+    assert time.monotonic() - began > GRACE_SECONDS / 2
+
+
+def test_a_commit_of_nobody_knows_who_hears_no_word_that_only_native_members_know(
+    comes: Callable[..., Any], cluster: Cluster
+) -> None:
+    """To a proxy that never saw it, it may be one; its generation is an epoch that the coordinator has left behind."""
+    one, other = comes(), comes()
+    one.joins()
+    other.topics = (f"{one.group}-other",)
+    cluster.create_topic(*other.topics)
+    other.joins()
+    until(lambda: epoch_of(cluster, one) > one.generation, "the member has moved on, and its client was told nothing")
+    with Running(cluster.bootstrap) as another:
+        one.address = ("127.0.0.1", another.ready().port_of(cluster.coordinator(one.group)))
+        one.on_new_socket()
+        code = one.commit(one.group, 0, 5, version=9)
+        # Since 4.3 a coordinator takes an older epoch too.
+        assert code == (COORDINATOR_LOAD_IN_PROGRESS if cluster.version == OLDEST else 0)
+        assert one.beat() in (0, REBALANCE_IN_PROGRESS)
+        one.joins()
+        assert one.commit(one.group, 0, 5, version=9) == 0
+
+
+def test_a_native_member_whose_first_word_to_a_proxy_is_a_commit_is_not_taken_over(
+    comes: Callable[..., Any], cluster: Cluster
+) -> None:
+    """It commits in the words that legacy members have, and beats for itself."""
+    native = comes(Native)
+    native.generation = native.begins().member_epoch
+    with Running(cluster.bootstrap) as another:
+        native.address = ("127.0.0.1", another.ready().port_of(cluster.coordinator(native.group)))
+        native.on_new_socket()
+        assert native.commit(native.group, 0, 5, version=9) == 0
+        assert "member adopted" not in another.log.read_text()
+        assert native.heartbeat(native.generation).error_code == 0
+
+
+def test_what_comes_behind_a_held_heartbeat_is_answered_at_once(comes: Callable[..., Any]) -> None:
+    one = comes().joins()
+    until(lambda: beaten(one, pause=0.1) > AT_ONCE_SECONDS, "a heartbeat is held")
+    time.sleep(RHYTHM_SECONDS)
+    with ThreadPoolExecutor() as beside:
+        held = beside.submit(read_frame, one.sock)
+        beat = m.HeartbeatRequest(group_id=one.group, generation_id=one.generation, member_id=one.member_id)
+        send(one.sock, HEARTBEAT, 3, beat)
+        time.sleep(AT_ONCE_SECONDS / 3)
+        assert not held.done()
+        began = time.monotonic()
+        send(one.sock, API_VERSIONS, 0, m.ApiVersionsRequest())
+        held.result()
+        read_frame(one.sock)
+        assert time.monotonic() - began < AT_ONCE_SECONDS
+
+
+def test_who_sends_nothing_while_its_heartbeat_is_held_is_soon_held_no_more(comes: Callable[..., Any]) -> None:
+    """As a client does that has one request under way at a time."""
+    one = comes().joins()
+    took = [beaten(one) for _ in range(BEATS)]
+    assert max(took) > AT_ONCE_SECONDS, "none was held"
+    assert max(took[-BEATS // 2 :]) < AT_ONCE_SECONDS
+
+
+def beaten(one: ByHand, pause: float = 0) -> float:
+    """How long the answer took; the next request is sent so long after it."""
+    time.sleep(RHYTHM_SECONDS)
+    began = time.monotonic()
+    assert one.beat() == 0
+    took = time.monotonic() - began
+    time.sleep(pause)
+    one.ask(API_VERSIONS, 0, m.ApiVersionsRequest())
+    return took

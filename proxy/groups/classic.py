@@ -25,6 +25,7 @@ from translation.group_heartbeat import TopicPartition, unless_blank
 # Every broker with consumer groups takes these.
 JOIN_ASKED, SYNC_ASKED = 5, 3
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
+FIRST_SYNC_WITH_PROTOCOL = 5
 FIRST_BATCH_LEAVE = 3
 COMMITS = frozenset({keys.OFFSET_COMMIT, keys.TXN_OFFSET_COMMIT})
 FIRST_COMMIT_OF_NATIVE = {keys.OFFSET_COMMIT: 9, keys.TXN_OFFSET_COMMIT: 3}
@@ -97,13 +98,15 @@ def join_requested(
 
 
 def sync_requested(request: Request, number: int) -> ev.SyncRequested:
+    """From version 5 on a client must say what it believes to sync (KIP-559): nothing is wrong then."""
     body: m.SyncGroupRequest = request.body
+    unsaid = "" if request.version >= FIRST_SYNC_WITH_PROTOCOL else None
     return ev.SyncRequested(
         request=number,
         generation=body.generation_id,
         instance_id=body.group_instance_id,
-        protocol_type=body.protocol_type,
-        protocol_name=body.protocol_name,
+        protocol_type=unsaid if body.protocol_type is None else body.protocol_type,
+        protocol_name=unsaid if body.protocol_name is None else body.protocol_name,
     )
 
 

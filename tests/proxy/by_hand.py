@@ -74,7 +74,6 @@ class ByHand:
         answer = self._ask_until_there_is_a_coordinator(keys.JOIN_GROUP, version, self.join_request(claims))
         if answer.error_code == MEMBER_ID_REQUIRED:
             self.member_id = answer.member_id
-            answer = self.ask(keys.JOIN_GROUP, version, self.join_request(claims))
             answer = self._ask_until_there_is_a_coordinator(keys.JOIN_GROUP, version, self.join_request(claims))
         if answer.error_code == 0:
             self.member_id, self.generation = answer.member_id, answer.generation_id

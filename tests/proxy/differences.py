@@ -16,114 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+import msgspec
+
 from kafka_protocol import encode
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from tests.kafka import Cluster
-from tests.kafka.admin import until
 from tests.kafka.cluster import OLDEST
-from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
-from translation.errors import NAMES
+from tests.proxy.scene import PARTITIONS, Scene, word
 
-JOIN_EPOCH = 0
 CLOSED = "the connection is closed"
-PARTITIONS = 4
 AT_ONCE = 6
-
-
-class Native:
-    """A native member that lives in the requests we make for it, past every proxy."""
-
-    def __init__(self, kafka: Cluster, group: str, topic: str) -> None:
-        self._kafka = kafka
-        self._group = group
-        joins = m.ConsumerGroupHeartbeatRequest(
-            group_id=group,
-            member_epoch=JOIN_EPOCH,
-            rebalance_timeout_ms=60_000,
-            subscribed_topic_names=[topic],
-            topic_partitions=[],
-        )
-        answer = until(lambda: self._accepted(joins), "the native member joins")
-        self._member_id, self._epoch = answer.member_id, answer.member_epoch
-
-    def _accepted(self, request: m.ConsumerGroupHeartbeatRequest) -> Any:
-        answer = self._kafka.ask(self._kafka.coordinator(self._group), keys.CONSUMER_GROUP_HEARTBEAT, 0, request)
-        return answer if answer.error_code == 0 else None
-
-    def beats(self) -> None:
-        """An assignment that waits for its interval is made when a native member beats, and not before."""
-        beat = m.ConsumerGroupHeartbeatRequest(
-            group_id=self._group, member_id=self._member_id, member_epoch=self._epoch
-        )
-        answer = self._accepted(beat)
-        self._epoch = answer.member_epoch if answer is not None else self._epoch
-
-
-class Scene:
-    """One group of its own: a native member on another topic, and whoever else the question wants."""
-
-    def __init__(self, kafka: Cluster, proxy: Running | None, exits: ExitStack) -> None:
-        self.kafka = kafka
-        self.topic, self.elsewhere = f"asked-{uuid.uuid4()}", f"elsewhere-{uuid.uuid4()}"
-        kafka.create_topic(self.topic, partitions=PARTITIONS)
-        kafka.create_topic(self.elsewhere)
-        node = kafka.coordinator(self.topic)
-        port = kafka.nodes[node].client_port if proxy is None else proxy.port_of(node)
-        self._address = ("127.0.0.1", port)
-        self._exits = exits
-        self.natives = [Native(kafka, self.topic, self.elsewhere)]
-
-    def member(self, **how: Any) -> ByHand:
-        one = ByHand(self._address, self.topic, self.topic, **how)
-        # It does nothing while a question waits for others.
-        one.session_timeout_ms = one.rebalance_timeout_ms = 60_000
-        self._exits.callback(one.close)
-        return one
-
-    def settled(self, *members: ByHand) -> None:
-        """All partitions are held, and the members that were asked to rejoin have."""
-
-        def at_rest() -> bool:
-            for native in self.natives:
-                native.beats()
-            for one in members:
-                if not one.owned or one.beat() == REBALANCE_IN_PROGRESS:
-                    one.join()
-                    one.sync()
-            group = self.described()
-            held = sum(len(one.owned.get(self.topic, [])) for one in members)
-            is_stable = group.group_state == "Stable" and group.group_epoch == group.assignment_epoch
-            return held == PARTITIONS and bool(is_stable)
-
-        until(at_rest, "the group is at rest")
-
-    def settled_member(self) -> ByHand:
-        one = self.member()
-        self.settled(one)
-        return one
-
-    def described(self) -> Any:
-        request = m.ConsumerGroupDescribeRequest(group_ids=[self.topic])
-        return self.kafka.ask(self.kafka.coordinator(self.topic), keys.CONSUMER_GROUP_DESCRIBE, 0, request).groups[0]
-
-    def another_native_comes(self) -> None:
-        """The epoch moves, and nothing with it for members of the other topic."""
-        before = self.described().group_epoch
-        self.natives.append(Native(self.kafka, self.topic, self.elsewhere))
-
-        def assigned() -> bool:
-            for native in self.natives:
-                native.beats()
-            group = self.described()
-            return bool(group.assignment_epoch == group.group_epoch > before)
-
-        until(assigned, "the newcomer is reckoned with")
-
-
-def word(code: int) -> str:
-    return {3: "UNKNOWN_TOPIC_OR_PARTITION"}.get(code) or NAMES.get(code, str(code))
 
 
 # --- the questions -------------------------------------------------------------------------------------------------
@@ -231,6 +135,56 @@ def sync_of_another_generation(scene: Scene) -> str:
     return word(one.sync().error_code)
 
 
+def sync_without_a_protocol(scene: Scene) -> str:
+    return _synced(scene, 5)
+
+
+def sync_of_another_protocol(scene: Scene) -> str:
+    return _synced(scene, 5, protocol_type="consumer", protocol_name="sticky")
+
+
+def _synced(scene: Scene, version: int, **how: Any) -> str:
+    one = scene.settled_member()
+    who: dict[str, Any] = {"group_id": one.group, "member_id": one.member_id, "generation_id": one.generation}
+    return word(one.ask(keys.SYNC_GROUP, version, m.SyncGroupRequest(**who, **how)).error_code)
+
+
+def join_of_another_type(scene: Scene) -> str:
+    return _joined(scene, protocol_type="connect")
+
+
+def join_without_protocols(scene: Scene) -> str:
+    return _joined(scene, protocols=[])
+
+
+def _joined(scene: Scene, **how: Any) -> str:
+    scene.settled_member()
+    request = msgspec.structs.replace(scene.member().join_request(), **how)
+    return word(scene.member().ask(keys.JOIN_GROUP, 5, request).error_code)
+
+
+def join_under_anothers_instance(scene: Scene) -> str:
+    one, other = scene.member(instance_id="i-1"), scene.member(instance_id="i-1")
+    scene.settled(one)
+    other.member_id = "nobody"
+    return word(other.join().error_code)
+
+
+def commit_of_another_generation(scene: Scene) -> str:
+    one = scene.settled_member()
+    return word(one.commit(scene.topic, 0, 1, generation_id_or_member_epoch=one.generation + 7))
+
+
+def commit_in_a_transaction_by_nobody(scene: Scene) -> str:
+    return word(scene.settled_member().transact(scene.topic, 0, 1, 3, member_id="nobody"))
+
+
+def leave_of_an_unknown(scene: Scene) -> str:
+    one = scene.settled_member()
+    one.member_id = "nobody"
+    return word(one.leave(version=1).error_code)
+
+
 def fenced_by_its_own_kind(scene: Scene) -> str:
     one, other = scene.member(instance_id="i-1"), scene.member(instance_id="i-1")
     scene.settled(one)
@@ -298,6 +252,14 @@ ALIKE = [
     Question("Heartbeat of a member nobody knows", unknown_beat),
     Question("Heartbeat of another generation", beat_of_another_generation),
     Question("SyncGroup of another generation", sync_of_another_generation),
+    Question("SyncGroup 5 that names no protocol", sync_without_a_protocol),
+    Question("SyncGroup of another assignor than the client's first", sync_of_another_protocol),
+    Question("JoinGroup of another protocol type", join_of_another_type),
+    Question("JoinGroup without an assignor", join_without_protocols),
+    Question("JoinGroup of a member nobody knows with an instance id that another has", join_under_anothers_instance),
+    Question("OffsetCommit of another generation", commit_of_another_generation),
+    Question("TxnOffsetCommit of a member nobody knows", commit_in_a_transaction_by_nobody),
+    Question("LeaveGroup of a member nobody knows", leave_of_an_unknown),
     Question("Heartbeat of a static member whose instance id another one has taken", fenced_by_its_own_kind),
     Question("Heartbeat of a member that has left", beat_after_leaving),
 ]

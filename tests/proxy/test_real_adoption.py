@@ -15,8 +15,8 @@ import pytest
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
-from tests.proxy.differences import Native
 from tests.proxy.running import Running
+from tests.proxy.scene import Native
 from tests.proxy.settled import describe
 
 pytestmark = pytest.mark.broker

@@ -2,7 +2,7 @@
 # test: everything, real brokers included.               try: a rolling migration to watch, no Java needed.
 # codec: write kafka_protocol/messages anew.             docs: write what is printed from code.
 # differences: docs/differences.md, from a broker's own translation and ours on the same frames (needs Java).
-# simulate SEEDS=n: random groups with everything failing.   mutants: the translation broken in many ways, each noticed.
+# simulate SEEDS=n: random groups with everything failing.   mutants: all broken in many ways, each noticed.
 # matrix: every client through everything, docs/clients.md.   chaos: real clients, and all around them fails in turn.
 # bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
 PYTHON ?= python3
@@ -64,6 +64,7 @@ simulate: setup
 
 mutants: setup
 	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m tests.mutants.hosting
 
 matrix: setup
 	$(BIN)/python -m tests.matrix --markdown

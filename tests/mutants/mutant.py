@@ -15,13 +15,16 @@ class Mutant(NamedTuple):
     old: str
     new: str
     breaks: str
+    package: str = "translation"
+    # Where no playbook and no story can: the test that must.
+    noticed_by: str = ""
 
     def applied_to(self, tree: Path) -> None:
-        path = tree / "translation" / self.file
+        path = tree / self.package / self.file
         path.write_text(self.of(path.read_text()))
 
     def of(self, source: str) -> str:
         found = source.count(self.old)
         if found != 1:
-            raise Outdated(f"translation/{self.file}: found {found} times: {self.old!r}")
+            raise Outdated(f"{self.package}/{self.file}: found {found} times: {self.old!r}")
         return source.replace(self.old, self.new)

@@ -1,4 +1,5 @@
-"""The catalogue keeps up with the code. (That each breakage is noticed is shown by `python -m tests.mutants`.)"""
+"""The catalogues keep up with the code. (That each breakage is noticed is shown by `python -m tests.mutants` and
+`python -m tests.mutants.hosting`.)"""
 
 from __future__ import annotations
 
@@ -7,14 +8,21 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.catalogue import CATALOGUE
+from tests.mutants.hosting import HOSTING
 from tests.mutants.mutant import Mutant, Outdated
 
-TRANSLATION = Path(__file__).parents[2] / "translation"
+TREE = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("mutant", CATALOGUE, ids=lambda mutant: mutant.breaks)
+@pytest.mark.parametrize("mutant", [*CATALOGUE, *HOSTING], ids=lambda mutant: mutant.breaks)
 def test_each_breakage_still_finds_its_place_and_is_python(mutant: Mutant) -> None:
-    compile(mutant.of((TRANSLATION / mutant.file).read_text()), mutant.file, "exec")
+    compile(mutant.of((TREE / mutant.package / mutant.file).read_text()), mutant.file, "exec")
+
+
+@pytest.mark.parametrize("noticed_by", sorted({mutant.noticed_by for mutant in HOSTING}))
+def test_the_test_that_must_notice_is_there(noticed_by: str) -> None:
+    file, _, name = noticed_by.partition("::")
+    assert f"\ndef {name}(" in (TREE / file).read_text()
 
 
 def test_there_is_one_per_rule() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
+import uuid
 from collections.abc import Iterator
 from struct import pack
 from typing import Any
@@ -132,6 +134,31 @@ def test_an_answer_that_names_the_new_leader_names_the_proxy(proxy: Running, kaf
 
 
 @pytest.mark.broker
+@pytest.mark.parametrize("version", [1, 2])
+def test_so_does_one_to_a_share_consumer(proxy: Running, kafka3: Cluster, version: int) -> None:
+    leader = kafka3.leaders("spread")[0]
+    other = next(node for node in kafka3.nodes if node != leader)
+    fetch = m.ShareFetchRequest(
+        group_id=f"shares-{version}",
+        member_id=base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="),
+        max_wait_ms=500,
+        max_records=1,
+        batch_size=1,
+        topics=[
+            m.ShareFetchRequestFetchTopic(
+                topic_id=topic_id(proxy), partitions=[m.ShareFetchRequestFetchPartition(partition_index=0)]
+            )
+        ],
+    )
+    raw, answer = asked(proxy, 78, version, fetch, other)
+    assert answer.responses[0].partitions[0].error_code == 6
+    assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == [
+        (leader, "127.0.0.1", proxy.port_of(leader))
+    ]
+    assert not any(port in raw for port in real_ports(kafka3))
+
+
+@pytest.mark.broker
 @pytest.mark.parametrize("version", [10, 11, 12, 13])
 def test_what_a_broker_says_of_records_it_took_is_known_at_a_glance(
     proxy: Running, kafka3: Cluster, version: int
@@ -141,11 +168,16 @@ def test_what_a_broker_says_of_records_it_took_is_known_at_a_glance(
     assert surgery.names_no_broker(raw, version)
 
 
+def topic_id(proxy: Running) -> bytes:
+    _, seen = asked(proxy, 3, 12, m.MetadataRequest(topics=[m.MetadataRequestTopic(name="spread")]))
+    found: bytes = seen.topics[0].topic_id
+    return found
+
+
 def one_record(proxy: Running, version: int) -> m.ProduceRequest:
     """For the first partition of "spread", which is named by its id since version 13."""
-    _, seen = asked(proxy, 3, 12, m.MetadataRequest(topics=[m.MetadataRequestTopic(name="spread")]))
     data = m.ProduceRequestPartitionProduceData(index=0, records=record_batch(b"one record"))
-    name = {"topic_id": seen.topics[0].topic_id} if version >= 13 else {"name": "spread"}
+    name = {"topic_id": topic_id(proxy)} if version >= 13 else {"name": "spread"}
     topic = m.ProduceRequestTopicProduceData(**name, partition_data=[data])
     return m.ProduceRequest(acks=1, timeout_ms=5_000, topic_data=[topic])
 

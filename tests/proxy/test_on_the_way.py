@@ -63,6 +63,7 @@ def test_a_group_that_moves_is_called_by_the_classic_name_and_found_by_it(
     comes: Callable[..., Any], cluster: Cluster
 ) -> None:
     one, two, tool = comes(), comes(), comes()
+    one.instance_id = "i-1"
     one.joins()
     with ThreadPoolExecutor() as beside:
         joined = beside.submit(two.join)
@@ -70,11 +71,16 @@ def test_a_group_that_moves_is_called_by_the_classic_name_and_found_by_it(
         asked = m.DescribeGroupsRequest(groups=[one.group], include_authorized_operations=True)
         said = tool.ask(DESCRIBE_GROUPS, 5, asked).groups[0]
         assert (said.group_state, len(said.members)) == ("CompletingRebalance", 2)
+        found = describe(cluster, one.group)
+        assert said.protocol_data == found.assignor_name
+        assert {
+            (each.member_id, each.group_instance_id, each.client_id, each.client_host) for each in said.members
+        } == {(each.member_id, each.instance_id, each.client_id, each.client_host) for each in found.members}
         # To read and to describe, as bits.
         assert said.authorized_operations & (1 << 3 | 1 << 8) == 1 << 3 | 1 << 8
-        for wanted, found in (("CompletingRebalance", True), ("Stable", False)):
+        for wanted, is_listed in (("CompletingRebalance", True), ("Stable", False)):
             groups = tool.ask(LIST_GROUPS, 4, m.ListGroupsRequest(states_filter=[wanted])).groups
-            assert ((one.group, wanted) in {(each.group_id, each.group_state) for each in groups}) is found
+            assert ((one.group, wanted) in {(each.group_id, each.group_state) for each in groups}) is is_listed
         one.joins()
         assert joined.result().error_code == 0
 

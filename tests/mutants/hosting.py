@@ -122,6 +122,13 @@ HOSTING = (
         "a connection that no member needs any more ends",
         f"{REQUESTS}::test_a_connection_that_outlived_its_client_ends_when_the_client_speaks_on_another",
     ),
+    hosted(
+        "host.py",
+        "return key in self.members or key in self.journal.entries",
+        "return key in self.members",
+        "whose first word after a restart fetches offsets has the journal speak for it",
+        "tests/proxy/test_fetching.py::test_so_it_does_with_its_first_word_after_a_restart_of_the_proxy",
+    ),
 )
 
 

@@ -124,6 +124,7 @@ class Walk:
         """Both go, and past the proxy somebody goes on where they were."""
         commits = [*await self.alice.commit(), *await self.bob.commit()]
         committed = {(topic, number): offset for topic, number, offset in commits}
+        assert committed, "nothing was committed"
         await self._leaves(self.alice)
         await self._leaves(self.bob)
         await self._forgotten()

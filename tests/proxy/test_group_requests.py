@@ -21,9 +21,7 @@ from tests.kafka.wire import send
 from tests.proxy.by_hand import (
     FIRST_COMMIT_BY_ID,
     FIRST_TRANSACTED_BY_ID,
-    OFFSET_COMMIT,
     REBALANCE_IN_PROGRESS,
-    TXN_OFFSET_COMMIT,
     ByHand,
 )
 from tests.proxy.running import Running
@@ -131,7 +129,7 @@ def test_every_version_of_a_commit_is_taken_and_told(alone: Callable[[], ByHand]
         assert one.commit(one.topics[0], 1, 41, version) == 0
         assert one.committed(one.topics[0], 1) == 41
 
-    count = alone().versions_of(OFFSET_COMMIT)
+    count = alone().versions_of(keys.OFFSET_COMMIT)
     assert count >= FIRST_COMMIT_BY_ID
     in_every_version(count, holds)
 
@@ -155,7 +153,7 @@ def test_every_version_of_a_commit_within_a_transaction_is_taken_and_told(alone:
         assert one.transact(one.topics[0], 1, 41, version) == 0
         until(lambda: one.committed(one.topics[0], 1) == 41, "the transaction has ended")
 
-    count = alone().versions_of(TXN_OFFSET_COMMIT)
+    count = alone().versions_of(keys.TXN_OFFSET_COMMIT)
     assert count >= FIRST_TRANSACTED_BY_ID
     in_every_version(count, holds)
 

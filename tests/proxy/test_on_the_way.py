@@ -12,15 +12,12 @@ from typing import Any
 import pytest
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.cluster import OLDEST
 from tests.kafka.wire import read_frame, send
 from tests.proxy.by_hand import (
-    API_VERSIONS,
-    DESCRIBE_GROUPS,
-    HEARTBEAT,
-    LIST_GROUPS,
     REBALANCE_IN_PROGRESS,
     ByHand,
 )
@@ -69,7 +66,7 @@ def test_a_group_that_moves_is_called_by_the_classic_name_and_found_by_it(
         joined = beside.submit(two.join)
         until(lambda: describe(cluster, one.group).group_state == "Reconciling", "the first must let go")
         asked = m.DescribeGroupsRequest(groups=[one.group], include_authorized_operations=True)
-        said = tool.ask(DESCRIBE_GROUPS, 5, asked).groups[0]
+        said = tool.ask(keys.DESCRIBE_GROUPS, 5, asked).groups[0]
         assert (said.group_state, len(said.members)) == ("CompletingRebalance", 2)
         found = describe(cluster, one.group)
         assert said.protocol_data == found.assignor_name
@@ -79,7 +76,7 @@ def test_a_group_that_moves_is_called_by_the_classic_name_and_found_by_it(
         # To read and to describe, as bits.
         assert said.authorized_operations & (1 << 3 | 1 << 8) == 1 << 3 | 1 << 8
         for wanted, is_listed in (("CompletingRebalance", True), ("Stable", False)):
-            groups = tool.ask(LIST_GROUPS, 4, m.ListGroupsRequest(states_filter=[wanted])).groups
+            groups = tool.ask(keys.LIST_GROUPS, 4, m.ListGroupsRequest(states_filter=[wanted])).groups
             assert ((one.group, wanted) in {(each.group_id, each.group_state) for each in groups}) is is_listed
         one.joins()
         assert joined.result().error_code == 0
@@ -161,11 +158,11 @@ def test_what_comes_behind_a_held_heartbeat_is_answered_at_once(comes: Callable[
     with ThreadPoolExecutor() as beside:
         held = beside.submit(read_frame, one.sock)
         beat = m.HeartbeatRequest(group_id=one.group, generation_id=one.generation, member_id=one.member_id)
-        send(one.sock, HEARTBEAT, 3, beat)
+        send(one.sock, keys.HEARTBEAT, 3, beat)
         time.sleep(AT_ONCE_SECONDS / 3)
         assert not held.done()
         began = time.monotonic()
-        send(one.sock, API_VERSIONS, 0, m.ApiVersionsRequest())
+        send(one.sock, keys.API_VERSIONS, 0, m.ApiVersionsRequest())
         held.result()
         read_frame(one.sock)
         assert time.monotonic() - began < AT_ONCE_SECONDS
@@ -186,5 +183,5 @@ def beaten(one: ByHand, pause: float = 0) -> float:
     assert one.beat() == 0
     took = time.monotonic() - began
     time.sleep(pause)
-    one.ask(API_VERSIONS, 0, m.ApiVersionsRequest())
+    one.ask(keys.API_VERSIONS, 0, m.ApiVersionsRequest())
     return took

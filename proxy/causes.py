@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-# How others begin who take this for a port of theirs: TLS (record type and version), HTTP.
-TLS_HANDSHAKE = b"\x16\x03"
-HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"PRI ")
-
 
 class Cause(Enum):
     # The ordinary ends.
@@ -52,10 +48,3 @@ class Disconnect(Exception):
         super().__init__(f"{cause.value}: {detail}" if detail else cause.value)
         self.cause = cause
         self.detail = detail
-
-
-def other_protocol(beginning: bytes) -> str | None:
-    """Where a Kafka client would have sent a length."""
-    if beginning.startswith(TLS_HANDSHAKE):
-        return "a TLS ClientHello, and this port is plaintext: `client_tls` is not set"
-    return "HTTP, not Kafka" if beginning in HTTP_METHODS else None

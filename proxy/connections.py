@@ -19,12 +19,11 @@ from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
+from proxy.too_old import TooOld
 from proxy.treatments import Desk, Wire
 
 SWEEP_SECONDS = 1.0
 DRAIN_SWEEP_SECONDS = 0.05
-# Clients that were said to be too old; beyond these some are said again.
-MOST_NAMED = 1_000
 
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
@@ -93,7 +92,7 @@ class Connections:
         self._open: set[Connection] = set()
         # Those whose clients have gone, the first to go first.
         self._lingering: dict[Connection, None] = {}
-        self._too_old: set[tuple[str, str]] = set()
+        self._too_old = TooOld(log)
         # Clients within their TLS handshake, or while a name is resolved: not connections yet, but they cost as much.
         self.arriving = 0
         self.draining = False
@@ -134,33 +133,13 @@ class Connections:
         self._lingering.pop(connection, None)
         self.counts.connections_open = len(self._open)
         if cause is Cause.BROKER_CLOSED:
-            self._name_if_too_old(connection)
+            self._too_old.hung_up_on(connection)
         try:
             _tell_desk(connection.conversation)
         except Exception:
             # Nobody above knows which connection it was, and it has ended already.
             self.log.error("our mistake", client=connection.client, trace=traceback.format_exc())
         self.refused(connection.client, cause, detail, connection.node)
-
-    def _name_if_too_old(self, connection: Connection) -> None:
-        """Once a client. Whose first such request was answered has a broker that still takes them."""
-        dropped = connection.conversation.dropped
-        if dropped is None or dropped[0] not in connection.conversation.expected:
-            return
-        _, api, client_id = dropped
-        who = (client_id, connection.client.rpartition(":")[0])
-        if who in self._too_old:
-            return
-        if len(self._too_old) == MOST_NAMED:
-            self._too_old.clear()
-        self._too_old.add(who)
-        self.log.warning(
-            "client too old for its broker",
-            client=client_id,
-            address=connection.client,
-            asked=f"Fetch v{api & 0xFFFF}",
-            remedy="brokers since 4.0 take Fetch from version 4 on: a client of 0.11 or newer",
-        )
 
     def refused(self, client: str, cause: Cause, detail: str = "", node: int | None = None) -> None:
         """Also for those that never became a connection."""

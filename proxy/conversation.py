@@ -26,8 +26,9 @@ from struct import Struct
 from typing import Literal
 
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Rewritten
-from proxy.causes import Cause, Disconnect, other_protocol
+from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
+from proxy.not_kafka import refused
 from proxy.settings import Limits
 from proxy.treatments import Desk, Treatment, Wire
 
@@ -210,7 +211,7 @@ class Conversation:
         while end - at >= REQUEST_HEADER.size and not self.in_hand:
             size, api, correlation_id = REQUEST_HEADER.unpack_from(data, at)
             if not SMALLEST_REQUEST <= size <= self._max_request_bytes:
-                self._refuse(size)
+                raise refused(size, self._max_request_bytes)
             after = at + 4 + size
             treatment = self._treatments.get(api)
             if treatment is OPAQUE:
@@ -329,7 +330,7 @@ class Conversation:
         while end - at >= LENGTH.size:
             (size,) = LENGTH.unpack_from(data, at)
             if not 0 <= size <= self._max_request_bytes:
-                self._refuse(size)
+                raise refused(size, self._max_request_bytes)
             if size >= SMALLEST_REQUEST:
                 if end - at < REQUEST_HEADER.size:
                     break
@@ -388,14 +389,6 @@ class Conversation:
         deferred, self._deferred = self._deferred, []
         for _, own in deferred:
             own.heard(None)
-
-    def _refuse(self, size: int) -> None:
-        if size > self._max_request_bytes:
-            other = other_protocol(LENGTH.pack(size))
-            if other is not None:
-                raise Disconnect(Cause.MALFORMED_REQUEST, other)
-            raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes, the limit is {self._max_request_bytes}")
-        raise Disconnect(Cause.MALFORMED_REQUEST, f"a frame of {size} bytes")
 
 
 def _bound_beginning(frame: Bytes) -> None:

@@ -17,6 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from proxy import observations as seen
+from proxy.memory import LARGEST_MEMORY
 from proxy.observations import Observation
 from translation import errors as e
 from translation.states import Phase
@@ -40,8 +41,6 @@ GROUP_METRICS = {
 MOST_GROUPS, MOST_SOFTWARE, MOST_REASONS = 200, 40, 40
 # And of a name so many characters: those that begin alike are counted as one.
 LONGEST_NAME = 250
-# Requests and heartbeats whose answer is awaited, and groups that pass: remembered, but not for ever.
-LARGEST_MEMORY = 20_000
 REBALANCE_BOUNDS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 HEARTBEAT_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 OTHER = "other"
@@ -237,6 +236,7 @@ def _take_one(counts: Counter[K], key: K) -> None:
 
 
 def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
+    """Requests and heartbeats whose answer is awaited, and groups that pass: but not for ever."""
     memory[key] = value
     memory.move_to_end(key)
     if len(memory) > LARGEST_MEMORY:

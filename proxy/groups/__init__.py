@@ -18,7 +18,6 @@ describing.py   DescribeGroups and ListGroups, as old tools want them
 passing.py      which groups are translated, and which pass?
 untranslated.py what passes, and who is known to
 refusals.py     who is turned away here, and what can be done about it?
-memory.py       who came up before, and of what was said already
 convertible.py  what passes in words that a coordinator can convert
 clock.py        time in milliseconds, and what is to happen when it comes
 journal.py      what survives a kill -9

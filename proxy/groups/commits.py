@@ -15,8 +15,8 @@ from kafka_protocol.messages import keys
 from proxy.groups import classic
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
-from proxy.groups.memory import Memory
 from proxy.groups.native import Ask
+from proxy.memory import Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev

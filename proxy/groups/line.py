@@ -38,9 +38,9 @@ PROMPT = frozenset({keys.CONSUMER_GROUP_HEARTBEAT, keys.CONSUMER_GROUP_DESCRIBE,
 PROMPT_MS = 10_000
 # For so long it counts that a broker has let this client read a group: as long as a member may be without an answer. It beats
 # every five seconds, and is waited for PROMPT_MS.
-TRUST_MS = 15_000
+ADMITTED_MS = 15_000
 # Groups are many, and their names a client's own; of those that are forgotten the broker is asked again.
-MOST_TRUSTED = 1_000
+MOST_ADMITTED = 1_000
 # After so many requests everybody else has a turn: a client may send thousands at once, and what is known here is answered
 # at once, in tenths of a millisecond each.
 REQUESTS_A_TURN = 32
@@ -77,7 +77,7 @@ class Line:
         self.number: int | None = None
         self._taker = taker
         # Groups that its principal may read, and until when that counts.
-        self._trusted: dict[str, int] = {}
+        self._admitted: dict[str, int] = {}
         self._at_the_door: dict[str, list[Callable[[int], None]]] = {}
         self._correlation_ids = itertools.count(FIRST_CORRELATION_ID)
         # How many questions have yet to be answered, and whether a member has gone to speak elsewhere.
@@ -188,7 +188,7 @@ class Line:
                 heard(None)
                 raise
             if answer is not None and asked.key == keys.CONSUMER_GROUP_HEARTBEAT:
-                self._trust(asked.body.group_id, answer.error_code)
+                self._remember_right(asked.body.group_id, answer.error_code)
             heard(answer)
             self._let_go()
 
@@ -228,7 +228,7 @@ class Line:
 
     def admit(self, group_id: str, then: Callable[[int], None]) -> None:
         """`then` hears 0, or the error with which whatever is asked about this group here must be refused."""
-        if self._taker.clock.now_ms < self._trusted.get(group_id, 0):
+        if self._taker.clock.now_ms < self._admitted.get(group_id, 0):
             then(e.NONE)
         elif group_id in self._at_the_door:
             self._at_the_door[group_id].append(then)
@@ -252,17 +252,17 @@ class Line:
 
     def _judged(self, group_id: str, answer: Any) -> None:
         error = _verdict(answer)
-        self._trust(group_id, error)
+        self._remember_right(group_id, error)
         for then in self._at_the_door.pop(group_id, ()):
             then(error)
 
-    def _trust(self, group_id: str, error: int) -> None:
+    def _remember_right(self, group_id: str, error: int) -> None:
         if error == e.GROUP_AUTHORIZATION_FAILED:
-            self._trusted.pop(group_id, None)
+            self._admitted.pop(group_id, None)
         elif error == e.NONE:
-            if len(self._trusted) >= MOST_TRUSTED:
-                self._trusted.clear()
-            self._trusted[group_id] = self._taker.clock.now_ms + TRUST_MS
+            if len(self._admitted) >= MOST_ADMITTED:
+                self._admitted.clear()
+            self._admitted[group_id] = self._taker.clock.now_ms + ADMITTED_MS
 
 
 def _verdict(answer: Any) -> int:

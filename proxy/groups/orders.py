@@ -13,7 +13,7 @@ from proxy import observations as seen
 from proxy.groups import classic, native
 from proxy.groups.convertible import NOTES_NOT_NEEDED
 from proxy.groups.line import Key
-from proxy.groups.memory import LARGEST_MEMORY, Memory
+from proxy.memory import LARGEST_MEMORY, Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from proxy.groups.memory import LARGEST_MEMORY
+from proxy.memory import LARGEST_MEMORY
 from proxy.settings import GroupRule, Translation
 from translation.admission import why_not_translated
 from translation.assignors import server_assignors

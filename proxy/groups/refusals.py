@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxy.groups.memory import Memory
 from proxy.logs import Log
+from proxy.memory import Memory
 from proxy.observations import Client
 from translation import errors as e
 

@@ -21,11 +21,11 @@ from proxy.groups.commits import Commits
 from proxy.groups.holding import Holds
 from proxy.groups.leaving import Leaves
 from proxy.groups.line import Key, Line
-from proxy.groups.memory import Memory
 from proxy.groups.passing import dry_run
 from proxy.groups.recognising import Recognition
 from proxy.groups.refusals import Refusals
 from proxy.groups.untranslated import Untranslated
+from proxy.memory import Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev

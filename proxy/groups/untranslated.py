@@ -13,7 +13,7 @@ from proxy import observations as seen
 from proxy.groups import classic, convertible
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
-from proxy.groups.memory import LARGEST_MEMORY, Memory
+from proxy.memory import LARGEST_MEMORY, Memory
 from translation import errors as e
 from translation.admission import why_not_translated
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 
-from proxy.groups.memory import LARGEST_MEMORY, Memory
 from proxy.groups.passing import GroupRules
+from proxy.memory import LARGEST_MEMORY, Memory
 from proxy.settings import GroupRule
 from translation.rules import Rules
 

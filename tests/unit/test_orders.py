@@ -8,8 +8,8 @@ from typing import Any
 
 from kafka_protocol import messages as m
 from proxy.groups import native
-from proxy.groups.memory import LARGEST_MEMORY
 from proxy.groups.orders import Orders
+from proxy.memory import LARGEST_MEMORY
 from translation import actions as do
 from translation import events as ev
 

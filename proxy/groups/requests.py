@@ -107,8 +107,6 @@ class Requests:
         group_id = request.body.group_id
         if self._is_refused(request):
             return self._keep_out(line, request)
-        if request.key == keys.LEAVE_GROUP:
-            self.untranslated.leave(request)
         if reason := self._why_not_ours(request):
             return self.untranslated.take(line, request, reason)
         number = self._wait(line, request)
@@ -180,6 +178,7 @@ class Requests:
         if not (line.offers(keys.CONSUMER_GROUP_HEARTBEAT) and line.offers(keys.CONSUMER_GROUP_DESCRIBE)):
             return self.pass_on(number, "the brokers do not offer ConsumerGroupHeartbeat")
         if request.key == keys.LEAVE_GROUP:
+            self.untranslated.leave(request)
             return self.leaves.taken(number, request)
         return self._route(number, (request.body.group_id, request.body.member_id))
 

@@ -6,13 +6,18 @@ what would keep the coordinator from ever converting a group that is to be trans
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from kafka_protocol.messages import keys
 from proxy import observations as seen
+from proxy.answers import Bytes
 from proxy.groups import classic, convertible
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
+from proxy.groups.native import Ask
 from proxy.memory import LARGEST_MEMORY, Memory
 from translation import errors as e
 from translation.admission import why_not_translated
@@ -66,29 +71,55 @@ class Untranslated:
         if request.key == keys.SYNC_GROUP and key in self._without_notes:
             request = convertible.sync(request)
         if request.key == keys.HEARTBEAT:
-            return line.forward(request.frame, lambda answer: self._beaten(line, request, reason, answer))
-        if request.key != keys.JOIN_GROUP:
-            return self._requests.commits.forward(line, request)
+            return self._pass(line, request, lambda answer: self._beaten(line, request, reason, answer))
+        if request.key == keys.LEAVE_GROUP:
+            return self._pass(line, request, lambda answer: self._left(request, answer))
+        if request.key == keys.JOIN_GROUP:
+            return self._take_join(line, request, reason)
+        return self._requests.commits.forward(line, request)
+
+    def _pass(self, line: Line, request: Request, heard: Callable[[Any], None]) -> None:
+        """The broker's answer passes too, once it is known here."""
+
+        def passes(frame: Bytes | None) -> Bytes | None:
+            if frame is not None:
+                heard(classic.passed(request, bytes(frame)))
+            return frame
+
+        line.forward(request.frame, passes)
+
+    def _take_join(self, line: Line, request: Request, reason: str) -> None:
+        key = (request.body.group_id, request.body.member_id)
         may_convert = self._may_convert(request)
         if may_convert:
             request = convertible.join(request)
         # Why it passes was found when it first came, without an id.
         why = self.invited.reason(key) or reason
         is_new = key not in self.passing and not self.invited.take(key)
-        # An id of ours means nothing to a broker.
-        if self._requests.issued.take(key):
-            request = classic.changed(request, member_id="")
 
-        def heard(frame: Any) -> Any:
-            joined = None if frame is None else classic.passed(request, bytes(frame))
+        def heard(joined: Any) -> None:
             # Who may not read the group can make nothing be said of it.
-            if is_new and joined is not None and joined.error_code != e.GROUP_AUTHORIZATION_FAILED:
+            if is_new and joined.error_code != e.GROUP_AUTHORIZATION_FAILED:
                 self._say(line, key, why)
-            if joined is not None:
-                self._joined(line, request, may_convert, why, joined)
-            return frame
+            self._joined(line, request, may_convert, why, joined)
 
-        return line.forward(request.frame, heard)
+        pass_ = self._pass_renamed if self._requests.issued.take(key) else self._pass
+        pass_(line, request, heard)
+
+    def _pass_renamed(self, line: Line, request: Request, heard: Callable[[Any], None]) -> None:
+        """An id of ours means nothing to a broker. It gives one, but not every client takes a second (@platformatic/kafka
+        keeps what it was given first, until it is told that nobody knows it)."""
+
+        def answered(joined: Any) -> None:
+            if joined is None:
+                line.answer(classic.refusal(request, e.NOT_COORDINATOR))
+            elif joined.error_code == e.MEMBER_ID_REQUIRED:
+                self._pass(line, classic.changed(request, member_id=joined.member_id), heard)
+            else:
+                heard(joined)
+                line.answer(request.answered(joined))
+
+        line.ask(Ask(request.key, request.version, msgspec.structs.replace(request.body, member_id="")), answered)
 
     def _may_convert(self, request: Request) -> bool:
         """No rule says that it is to pass, and it is a group of consumers."""
@@ -107,16 +138,18 @@ class Untranslated:
             else:
                 self._without_notes.take(key)
 
-    def _beaten(self, line: Line, request: Request, reason: str, frame: Any) -> Any:
+    def _beaten(self, line: Line, request: Request, reason: str, answer: Any) -> None:
         """Who joined before this proxy began, or on a connection that has ended, is met again at its heartbeat."""
-        answer = None if frame is None else classic.passed(request, bytes(frame))
         key = (request.body.group_id, request.body.member_id)
-        if answer is not None and answer.error_code in THERE and key not in self.passing:
+        if answer.error_code in THERE and key not in self.passing:
             self._say(line, key, reason)
             self.passing.add(key, reason)
-        if answer is not None:
-            self._answered(line, key, self.passing.reason(key) or reason, answer.error_code)
-        return frame
+        self._answered(line, key, self.passing.reason(key) or reason, answer.error_code)
+
+    def _left(self, request: Request, answer: Any) -> None:
+        """If the broker says so: anybody may ask."""
+        if answer.error_code == e.NONE:
+            self.leave(request)
 
     def _answered(self, line: Line, key: Key, reason: str, error_code: int) -> None:
         if error_code in THERE and line.open:

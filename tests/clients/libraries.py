@@ -117,9 +117,9 @@ def go(program: str) -> list[str]:
     return [str(folder / program)]
 
 
-def kafkajs() -> list[str]:
+def node(program: str) -> list[str]:
     folder = BUILT / "js"
-    sources = [HERE / "js" / name for name in ("package.json", "package-lock.json", "client.js")]
+    sources = sorted((HERE / "js").iterdir())
 
     def install() -> None:
         for source in sources:
@@ -127,7 +127,7 @@ def kafkajs() -> list[str]:
         _run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder)
 
     _once(folder, sources, install)
-    return ["node", "--no-warnings", str(folder / "client.js")]
+    return ["node", "--no-warnings", str(folder / program)]
 
 
 LIBRARIES = {
@@ -150,7 +150,8 @@ LIBRARIES = {
         static_members=False,
     ),
     "franz-go": Library(lambda: go("franz"), ("go",), strategies=("cooperative", "range", "roundrobin", "sticky")),
-    "kafkajs": Library(kafkajs, ("node", "npm"), strategies=("roundrobin",), static_members=False),
+    "kafkajs": Library(lambda: node("kafkajs.js"), ("node", "npm"), strategies=("roundrobin",), static_members=False),
+    "platformatic": Library(lambda: node("platformatic.mjs"), ("node", "npm"), strategies=("roundrobin",)),
 }
 
 

@@ -42,6 +42,7 @@ ROWS = [
     Row("franz-go", "cooperative"),
     Row("franz-go", "range"),
     Row("kafkajs"),
+    Row("platformatic"),
 ]
 # What pytest runs: a cooperative member and an eager one of two makes, and a restart that nobody is to notice.
 QUICK = [Row("confluent-kafka", "cooperative"), Row("aiokafka"), Row("confluent-kafka", static=True)]

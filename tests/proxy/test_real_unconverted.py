@@ -33,7 +33,8 @@ PATIENCE_SECONDS = 60
 
 
 @pytest.mark.parametrize(
-    ("library", "strategy"), [("confluent-kafka", "cooperative"), ("sarama", "sticky"), ("kafka-go", None)]
+    ("library", "strategy"),
+    [("confluent-kafka", "cooperative"), ("sarama", "sticky"), ("kafka-go", None), ("platformatic", None)],
 )
 async def test_a_group_that_a_broker_does_not_convert_moves_behind_the_proxy(
     kafka: Cluster, library: str, strategy: str | None

@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from kafka_protocol import encode_request, encode_response
+import pytest
+
+from kafka_protocol import decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
 from proxy.groups import classic
 from proxy.groups.untranslated import Untranslated
+from proxy.memory import Memory
 from proxy.observations import Client, GroupPasses, Observation, PassesNoMore
 from translation import errors as e
 
@@ -26,9 +29,12 @@ class Passing:
         clock = SimpleNamespace(now_ns=0)
         log = SimpleNamespace(info=lambda *_, client, **__: self.said.append(client))
         host: Any = SimpleNamespace(rules=rules, clock=clock, log=log, observe=self._observe, members={})
-        requests: Any = SimpleNamespace(issued=SimpleNamespace(take=lambda _: False))
-        self.untranslated = Untranslated(host, requests)
-
+        # Ids that the proxy gave out; the broker's answer to who comes without one; what was forwarded, and answered here.
+        self.issued = Memory()
+        self.gives: m.JoinGroupResponse | None = None
+        self.forwarded: list[Any] = []
+        self.answered: list[bytes] = []
+        self.untranslated = Untranslated(host, SimpleNamespace(issued=self.issued))  # type: ignore[arg-type]
         self.lines: dict[str, Any] = {}
 
     def join(self, client: str, member_id: str, code: int, told_id: str, reason: str = REASON) -> None:
@@ -41,21 +47,27 @@ class Passing:
         answer = encode_response(12, 3, 1, m.HeartbeatResponse(error_code=code))
         self._take(client, encode_request(12, 3, 1, client, beat), answer, reason)
 
-    def leave(self, *member_ids: str) -> None:
+    def leave(self, client: str, *member_ids: str, code: int = e.NONE) -> None:
         members = [m.LeaveGroupRequestMemberIdentity(member_id=each) for each in member_ids]
         leave = m.LeaveGroupRequest(group_id="group", members=members)
-        self.untranslated.leave(classic.read(encode_request(13, 4, 1, "", leave)))
+        answer = encode_response(13, 4, 1, m.LeaveGroupResponse(error_code=code))
+        self._take(client, encode_request(13, 4, 1, client, leave), answer, REASON)
 
     def hangs_up(self, client: str) -> None:
         self.untranslated.closed(self.lines.pop(client))
 
     def _take(self, client: str, request: bytes, answer: bytes, reason: str) -> None:
-        def forward(_: bytes, heard: Any) -> None:
+        def forward(frame: bytes, heard: Any) -> None:
+            self.forwarded.append(classic.read(frame).body)
             assert heard(answer) == answer
 
+        def ask(asked: Any, heard: Any) -> None:
+            assert asked.body.member_id == ""
+            heard(self.gives)
+
         who = Client(address="", client_id=client)
-        line = self.lines.setdefault(client, SimpleNamespace(client=who, open=True, passing=set(), forward=forward))
-        line.forward = forward
+        line = self.lines.setdefault(client, SimpleNamespace(client=who, open=True, passing=set()))
+        line.forward, line.ask, line.answer = forward, ask, self.answered.append
         self.untranslated.take(line, classic.read(request), reason)
 
     def _observe(self, observation: Observation) -> None:
@@ -98,8 +110,15 @@ def test_a_member_is_present_from_its_join_until_it_leaves() -> None:
     passing.join("alice", "alice-1", e.NONE, "alice-1")
     passing.join("bob", "", e.NONE, "bob-1")
     assert passing.present == {"alice-1": REASON, "bob-1": REASON}
-    passing.leave("alice-1", "nobody")
+    passing.leave("alice", "alice-1", "nobody")
     assert passing.present == {"bob-1": REASON}
+
+
+def test_a_stranger_does_not_have_it_leave() -> None:
+    passing = Passing()
+    passing.join("alice", "", e.NONE, "alice-1")
+    passing.leave("mallory", "alice-1", code=e.GROUP_AUTHORIZATION_FAILED)
+    assert passing.present == {"alice-1": REASON}
 
 
 def test_or_until_its_connection_ends_and_again_from_its_next_heartbeat_for_the_same_reason() -> None:
@@ -139,6 +158,30 @@ def test_who_needed_an_id_first_passes_for_the_reason_that_was_found_then() -> N
     passing.join("alice", "", e.MEMBER_ID_REQUIRED, "alice-1", "a Kafka Streams assignor")
     passing.join("alice", "alice-1", e.NONE, "alice-1", "a broker has given it its id")
     assert passing.present == {"alice-1": "a Kafka Streams assignor"}
+
+
+def test_who_has_an_id_of_ours_passes_under_the_one_that_the_broker_gives() -> None:
+    """It is not told MEMBER_ID_REQUIRED twice: @platformatic/kafka would keep the first."""
+    passing = Passing()
+    passing.issued.add(("group", "alice-of-ours"))
+    passing.gives = m.JoinGroupResponse(error_code=e.MEMBER_ID_REQUIRED, member_id="alice-1")
+    passing.join("alice", "alice-of-ours", e.NONE, "alice-1")
+    assert [join.member_id for join in passing.forwarded] == ["alice-1"]
+    assert (passing.said, passing.present, passing.answered) == (["alice"], {"alice-1": REASON}, [])
+
+
+@pytest.mark.parametrize(
+    ("gives", "told"),
+    [(m.JoinGroupResponse(error_code=e.GROUP_MAX_SIZE_REACHED), e.GROUP_MAX_SIZE_REACHED), (None, e.NOT_COORDINATOR)],
+)
+def test_or_hears_why_it_gives_none(gives: m.JoinGroupResponse | None, told: int) -> None:
+    passing = Passing()
+    passing.issued.add(("group", "alice-of-ours"))
+    passing.gives = gives
+    passing.join("alice", "alice-of-ours", e.NONE, "")
+    [answer] = passing.answered
+    assert decode_response(11, 4, answer)[1].error_code == told
+    assert (passing.forwarded, passing.present) == ([], {})
 
 
 def test_who_is_translated_passes_no_longer() -> None:

@@ -1,14 +1,8 @@
-// kafkajs. One JSON object a line: commands arrive on stdin, events leave on stdout; when stdin ends, so do we.
+// kafkajs.
 'use strict'
 
-const fs = require('fs')
-const readline = require('readline')
 const { Kafka, Partitioners, logLevel } = require('kafkajs')
-
-// The wall clock, as every program's: a process' own does not follow when that is set.
-const emit = (event, fields = {}) => fs.writeSync(1, JSON.stringify({ event, at_ms: Date.now(), ...fields }) + '\n')
-const sleep = milliseconds => new Promise(wake => setTimeout(wake, milliseconds))
-const numbers = ({ first, count }) => Array.from({ length: count }, (_, index) => String(first + index))
+const { emit, given, numbers, obeys, secured, sleep, unsecuredToken } = require('./lines')
 
 function connected({ bootstrap, name, tls, sasl }) {
   return new Kafka({
@@ -16,10 +10,7 @@ function connected({ bootstrap, name, tls, sasl }) {
     brokers: bootstrap.split(','),
     logLevel: logLevel.ERROR,
     logCreator: () => ({ log }) => process.stderr.write(JSON.stringify(log) + '\n'),
-    ssl: tls && {
-      ca: [fs.readFileSync(tls.authority)],
-      ...(tls.certificate && { cert: fs.readFileSync(tls.certificate), key: fs.readFileSync(tls.certificate) }),
-    },
+    ssl: tls && secured(tls),
     sasl: sasl && authentication(sasl),
   })
 }
@@ -27,12 +18,6 @@ function connected({ bootstrap, name, tls, sasl }) {
 function authentication({ mechanism, user, password }) {
   if (mechanism !== 'OAUTHBEARER') return { mechanism: mechanism.toLowerCase(), username: user, password }
   return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: unsecuredToken(user) }) }
-}
-
-function unsecuredToken(sub) {
-  const encode = part => Buffer.from(JSON.stringify(part)).toString('base64url')
-  const now = Math.floor(Date.now() / 1000)
-  return `${encode({ alg: 'none' })}.${encode({ sub, iat: now, exp: now + 3600 })}.`
 }
 
 const kafka = connected(JSON.parse(process.argv[2]))
@@ -100,11 +85,6 @@ const obey = {
 
   commit: () => commit([...places.values()]),
 
-  // The whole program hangs, heartbeats too: there is only one thread.
-  stall({ stall_ms }) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stall_ms)
-  },
-
   async close() {
     if (consumer) await consumer.disconnect()
     emit('closed')
@@ -122,8 +102,7 @@ function consumerSettings(options) {
     maxWaitTimeInMs: 500,
     readUncommitted: false,
   }
-  const given = Object.entries(said).filter(([, value]) => value !== null)
-  return { ...Object.fromEntries(given), ...options.settings }
+  return { ...given(said), ...options.settings }
 }
 
 // There are no callbacks, only these events: a rebalance takes everything, and a join gives everything anew.
@@ -185,13 +164,4 @@ async function transform(messages, place, options) {
   emit('transacted', { count: messages.length })
 }
 
-let previous = Promise.resolve()
-readline
-  .createInterface({ input: process.stdin })
-  .on('line', line => {
-    const command = JSON.parse(line)
-    previous = previous.then(() => obey[command.do](command)).catch(failure => emit('error', { message: String(failure) }))
-  })
-  .on('close', () => process.exit(0))
-
-emit('ready', { library: 'kafkajs', version: require('kafkajs/package.json').version })
+obeys(obey, { library: 'kafkajs', version: require('kafkajs/package.json').version })

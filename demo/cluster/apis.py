@@ -1,7 +1,8 @@
 """Which requests are served, in which versions, and by whom.
 
-Ranges are a broker's (4.x), cut where a version only brings what is not here: topics by id (Produce 13, Fetch 13,
-OffsetCommit 10), fetches from replicas or leaders named in answers (Produce 10), directories, tiers.
+Ranges are a broker's (4.x), cut where a version only brings what is not here: topics by id (Produce 13, OffsetCommit 10;
+but @platformatic/kafka fetches in no other way), fetches from replicas or leaders named in answers (Produce 10), directories,
+tiers.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def api_versions(cluster: Cluster, request: Request) -> Any:
 SERVED: dict[int, Served] = {
     # Brokers say 0 here for librdkafka's sake, and refuse what is below 3 (KAFKA-18659).
     keys.PRODUCE: Served((0, 9), record_requests.produce),
-    1: Served((4, 12), record_requests.fetch, record_requests.wait_for_records),
+    1: Served((4, 13), record_requests.fetch, record_requests.wait_for_records),
     2: Served((1, 7), record_requests.list_offsets),
     3: Served((0, 13), topic_requests.metadata),
     8: Served((2, 9), offset_requests.commit),

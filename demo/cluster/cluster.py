@@ -78,6 +78,12 @@ class Cluster:
     def delete_topic(self, name: str) -> None:
         self.topics.delete(name)
 
+    def topic_named(self, topic_id: bytes) -> str:
+        name = self.topics.names.get(topic_id.hex())
+        if name is None or self.topics.ids.get(name) != topic_id.hex():
+            raise Refused(Code.UNKNOWN_TOPIC_ID)
+        return name
+
     def log(self, topic: str, partition: int) -> PartitionLog:
         log = self._logs.get((self.topics.ids.get(topic, ""), partition))
         if log is None:

@@ -11,6 +11,8 @@ from demo.cluster.codes import Code, Refused
 from demo.cluster.request import Request
 from kafka_protocol import messages as m
 
+FIRST_FETCH_BY_ID = 13
+
 
 def produce(cluster: Cluster, request: Request) -> Any:
     answer = m.ProduceResponse(
@@ -55,17 +57,20 @@ def fetch(cluster: Cluster, request: Request) -> Any:
     for wanted in request.body.topics:
         parts = []
         for each in wanted.partitions:
-            part = _read(cluster, request, wanted.topic, each, room)
+            part = _read(cluster, request, wanted, each, room)
             room -= len(part.records)
             parts.append(part)
-        topics.append(m.FetchResponseFetchableTopicResponse(topic=wanted.topic, partitions=parts))
+        topics.append(
+            m.FetchResponseFetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id, partitions=parts)
+        )
     return m.FetchResponse(responses=topics)
 
 
-def _read(cluster: Cluster, request: Request, topic: str, wanted: Any, room: int) -> Any:
+def _read(cluster: Cluster, request: Request, topic: Any, wanted: Any, room: int) -> Any:
     try:
         request.admit()
-        log = cluster.led(request.node, topic, wanted.partition)
+        name = cluster.topic_named(topic.topic_id) if request.version >= FIRST_FETCH_BY_ID else topic.topic
+        log = cluster.led(request.node, name, wanted.partition)
         records = log.read(wanted.fetch_offset, min(wanted.partition_max_bytes, room)) if room > 0 else b""
     except Refused as refused:
         return m.FetchResponsePartitionData(

@@ -48,10 +48,7 @@ def _topic(cluster: Cluster, request: Request, wanted: Any) -> Any:
 
 def _name(cluster: Cluster, request: Request, wanted: Any) -> str:
     if wanted.topic_id != NO_TOPIC_ID:
-        name = cluster.topics.names.get(wanted.topic_id.hex())
-        if name is None or cluster.topics.ids.get(name) != wanted.topic_id.hex():
-            raise Refused(Code.UNKNOWN_TOPIC_ID)
-        return name
+        return cluster.topic_named(wanted.topic_id)
     if wanted.name not in cluster.topics.ids:
         if not (cluster.auto_create_partitions and request.body.allow_auto_topic_creation):
             raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import trio
@@ -112,6 +113,26 @@ async def test_a_fetch_waits_until_there_is_something(cluster: Cluster, asker: A
             cluster.log("orders", 0).append(ONE_RECORD)
             cluster.announce_records()
     assert answers[0].responses[0].partitions[0].high_watermark == 1
+
+
+async def test_a_topic_is_fetched_by_its_id_until_there_is_another_one_of_its_name(
+    cluster: Cluster, asker: Asking
+) -> None:
+    topic_id = bytes.fromhex(cluster.topics.ids["orders"])
+    cluster.log("orders", 0).append(ONE_RECORD)
+    node = await asker(cluster, cluster.leader(topic_id.hex(), 0))
+    part = m.FetchRequestFetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+    wanted = m.FetchRequest(topics=[m.FetchRequestFetchTopic(topic_id=topic_id, partitions=[part])], max_bytes=1_000)
+
+    async def fetched() -> Any:
+        [topic] = (await node.ask(13, wanted)).responses
+        assert topic.topic_id == topic_id
+        return topic.partitions[0]
+
+    assert (await fetched()).records == ONE_RECORD
+    cluster.delete_topic("orders")
+    cluster.create_topic("orders", 4)
+    assert (await fetched()).error_code == Code.UNKNOWN_TOPIC_ID
 
 
 ONE_RECORD = bytes(8) + (49).to_bytes(4) + bytes(4) + b"\2" + bytes(4 + 2 + 4 + 8 + 8) + b"\xff" * 14 + bytes(4)

@@ -127,7 +127,8 @@ class Program:
         native = options["protocol"] == "consumer"
         said = {
             "group.id": group,
-            "group.protocol": options["protocol"],
+            # Before 2.4 there is but one.
+            "group.protocol": "consumer" if native else None,
             "group.instance.id": options["instance_id"],
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from simulation.description import GroupDescription
+from simulation.description import GroupDescription, MemberDescription
 from simulation.network import Upstream
 from simulation.process import Process
 from translation.events import WorldEvent
@@ -26,7 +26,7 @@ from translation.group import (
     native_waits_until,
 )
 from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
-from translation.member import Member
+from translation.member import LONG_AGO, Member
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.transition import Transition
@@ -41,12 +41,12 @@ class Groups:
         upstream: Upstream,
         pacing: Pacing,
         feed: Callable[[Key, WorldEvent], None],
-        hears_at: Callable[[Key], int],
+        member: Callable[[Key], Member | None],
         on_description: Callable[[GroupDescription], None],
     ) -> None:
         self.alive = True
         self._process, self._upstream, self._pacing, self._feed = process, upstream, pacing, feed
-        self._hears_at, self._on_description = hears_at, on_description
+        self._member, self._on_description = member, on_description
         self._groups: dict[str, Group] = {}
         self._wakes: dict[str, int] = {}
 
@@ -118,14 +118,16 @@ class Groups:
         self._upstream.describe(group_id, hears(described), hears(lost))
 
     def _fact(self, group_id: str, seen: GroupDescription) -> Described:
-        members = tuple(
-            DescribedMember(
-                member_id=each.member_id,
-                epoch=each.epoch,
-                assigned=each.assignment,
-                target=each.target,
-                hears_at=self._hears_at((group_id, each.member_id)),
-            )
-            for each in seen.members
-        )
+        members = tuple(self._as_described(group_id, each) for each in seen.members)
         return Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
+
+    def _as_described(self, group_id: str, seen: MemberDescription) -> DescribedMember:
+        local = self._member((group_id, seen.member_id))
+        return DescribedMember(
+            member_id=seen.member_id,
+            epoch=seen.epoch,
+            assigned=seen.assignment,
+            target=seen.target,
+            hears_at=LONG_AGO if local is None else local.hears_at,
+            gives_at=LONG_AGO if local is None else local.gives_at,
+        )

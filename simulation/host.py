@@ -25,7 +25,7 @@ from translation import events as ev
 from translation.adopting import still_valid
 from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.joining import is_proper
-from translation.member import LONG_AGO, Member
+from translation.member import Member
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
 from translation.step import step
@@ -53,7 +53,7 @@ class Proxy:
         self.steps = 0
         self.rejoins_asked = 0
         self.on_transition: Callable[[Transition], None] = lambda transition: None
-        self.groups = Groups(self.process, upstream, pacing, self.feed, self._hears_at, self._described)
+        self.groups = Groups(self.process, upstream, pacing, self.feed, self.members.get, self._described)
         self._upstream, self._rules = upstream, rules
         self._instances: dict[Key, str] = {}
         self._wakes: dict[Key, int] = {}
@@ -328,10 +328,6 @@ class Proxy:
 
         hears = self.process.hears
         self._upstream.describe(group_id, hears(described), hears(lambda: described(None)))
-
-    def _hears_at(self, key: Key) -> int:
-        member = self.members.get(key)
-        return LONG_AGO if member is None else member.hears_at
 
     def _described(self, group: GroupDescription) -> None:
         """Who was silent here and has been heard by another proxy since is that proxy's member."""

@@ -56,7 +56,7 @@ def estrange(turn: Turn) -> None:
         generation=-1,
         told=member.told | member.assigned,
         owned=member.owned | member.assigned,
-        asked=False,
+        asked_at=None,
         rejoin=None,
         rebalance_by=turn.now + member.contract.rebalance_timeout_ms,
     )

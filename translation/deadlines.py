@@ -41,7 +41,8 @@ def _is_owed(member: Member) -> bool:
 def _plan_rejoin(turn: Turn) -> None:
     """Silence is the rule: the client is asked to rejoin for losses and gains, and called off if both have gone."""
     member = turn.member
-    if member.phase is Phase.PREPARE_REBALANCE and not member.asked and not _is_owed(member) and member.generation >= 0:
+    has_yet_to_hear = member.asked_at is None and member.generation >= 0
+    if member.phase is Phase.PREPARE_REBALANCE and has_yet_to_hear and not _is_owed(member):
         turn.becomes(phase=Phase.STABLE, rebalance_by=None)
     elif member.phase is Phase.STABLE:
         _plan(turn, member)

@@ -60,7 +60,7 @@ def _end(turn: Turn, standing: Standing) -> None:
         told=NOTHING,
         owned=NOTHING,
         assigned=NOTHING,
-        asked=False,
+        asked_at=None,
         unseat=None,
         must_say_all=False,
         heartbeat_at=None,

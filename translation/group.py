@@ -6,9 +6,9 @@ It says when to look closely (motion.py), and when partitions can change hands (
 
 How to host it: one `Group` per group id; feed each Transition as `MemberChanged`, each member's DescribeGroup order as
 `DescriptionWanted`, each native heartbeat as `NativeBeat`; perform `Describe` (one ConsumerGroupDescribe on any of the
-members' connections, answered by `Described`, with each member's `hears_at`, or by `DescriptionFailed`) and `Tell` (feed
-that event to that member); sleep until `group.wake_at` and feed `TimePassed`. A group that `motion.is_deserted`, and has no
-time to wake at, need not be kept.
+members' connections, answered by `Described`, with each member's `hears_at` and `gives_at`, or by `DescriptionFailed`) and
+`Tell` (feed that event to that member); sleep until `group.wake_at` and feed `TimePassed`. A group that `motion.is_deserted`,
+and has no time to wake at, need not be kept.
 """
 
 from __future__ import annotations
@@ -49,13 +49,15 @@ class DescriptionWanted(GroupFact, frozen=True, kw_only=True):
 
 
 class DescribedMember(msgspec.Struct, frozen=True, kw_only=True):
-    """`hears_at` is not the coordinator's: of a member here, when its client can be told of a rebalance."""
+    """`hears_at` and `gives_at` are not the coordinator's: of a member here, when its client can be told of a rebalance, and
+    when it will have let go."""
 
     member_id: str
     epoch: int
     assigned: tuple[TopicPartition, ...]
     target: tuple[TopicPartition, ...]
     hears_at: int = LONG_AGO
+    gives_at: int = LONG_AGO
 
 
 class Described(GroupFact, frozen=True, kw_only=True):
@@ -107,6 +109,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     beat_within_ms: int = 0  # and it did within so long after that
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = LONG_AGO  # a local one: its client hears of a rebalance then, if told before, as last described
+    gives_at: int = LONG_AGO  # and will have let go then
     losses: Partitions = NOTHING  # what its client must give up
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
     offers: tuple[str, ...] = ()  # the assignors it could vote for

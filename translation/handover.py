@@ -83,13 +83,13 @@ def _parties(group: Group, gifts: Sequence[Gift]) -> Iterable[list[Gift]]:
 def on_its_way(
     group: Group, described: Described, planned: Mapping[str, HandOverPlanned], now: int
 ) -> dict[str, list[int]]:
-    """For each receiver, when partitions will reach it whose givers are asked already and have yet to hear it. All others
+    """For each receiver, when partitions will reach it whose givers are asked already and have yet to let go. All others
     keep what they have until their receiver can take it, even if it is told sooner of what it can have now."""
-    asked = {name for name, plan in planned.items() if plan.at <= now < group.members[name].hears_at}
+    asked = {name for name, plan in planned.items() if plan.at <= now < group.members[name].gives_at}
     coming: dict[str, list[int]] = {}
     for gift in _gifts(group, described) if asked else ():
         if gift.giver in asked:
-            coming.setdefault(gift.receiver, []).append(gift.hears_at)
+            coming.setdefault(gift.receiver, []).append(group.members[gift.giver].gives_at)
     return coming
 
 

@@ -48,7 +48,7 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
     if member.generation != -1 and beat.generation != member.generation:
         return turn.order(AnswerHeartbeat(beat.request, e.ILLEGAL_GENERATION))
     if member.phase is Phase.PREPARE_REBALANCE:
-        turn.becomes(asked=True)
+        turn.becomes(asked_at=turn.now if member.asked_at is None else member.asked_at)
         return turn.order(AnswerHeartbeat(beat.request, e.REBALANCE_IN_PROGRESS))
     if member.cut:
         return _hold(turn, beat, member.rules.retry_ms)
@@ -172,7 +172,7 @@ def ask_to_rejoin(turn: Turn) -> None:
     turn.because("partitions to give up" if turn.member.losses else "new partitions to take")
     turn.becomes(
         phase=Phase.PREPARE_REBALANCE,
-        asked=turn.member.held is not None,
+        asked_at=None if turn.member.held is None else turn.now,
         rejoin=None,
         rebalance_by=turn.now + turn.member.contract.rebalance_timeout_ms,
     )

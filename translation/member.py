@@ -104,7 +104,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     generation: int = -1
     told: Partitions = NOTHING
     owned: Partitions = NOTHING
-    asked: bool = False  # the client has heard REBALANCE_IN_PROGRESS
+    asked_at: int | None = None  # when the client heard REBALANCE_IN_PROGRESS, if it has yet to rejoin
 
     # The upstream face.
     standing: Standing = Standing.ABSENT
@@ -133,6 +133,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
+    rejoin_ms: int = 0  # from when it was asked to rejoin until it did, the last time
     gap_ms: int = 0  # between its last two beats
     held_ms: int = 0  # how long its last beat was held
     hurt_by_holds: int = 0  # how often something had to wait behind a held beat
@@ -208,7 +209,13 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def hears_at(self) -> int:
         """When the client can hear of a rebalance: in an answer that it waits for, else in that to its next beat."""
-        return LONG_AGO if self.held or self.parked or self.asked else self.beats_at
+        return LONG_AGO if self.held or self.parked or self.asked_at is not None else self.beats_at
+
+    @property
+    def gives_at(self) -> int:
+        """When the client will have let go of what it must, if it takes as long as the last time: what it has polled is dealt
+        with first, or a Fetch must end."""
+        return (self.hears_at if self.asked_at is None else self.asked_at) + self.rejoin_ms
 
     @property
     def beats_at(self) -> int:

@@ -287,7 +287,8 @@ def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
     for member in described.members:
         known = group.members.get(member.member_id)
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
-            members[member.member_id] = msgspec.structs.replace(known, hears_at=member.hears_at)
+            times = {"hears_at": member.hears_at, "gives_at": member.gives_at}
+            members[member.member_id] = msgspec.structs.replace(known, **times)
         elif lately is not None:
             members[member.member_id] = Known(epoch=member.epoch, beat_at=lately, beat_within_ms=now - lately)
         else:

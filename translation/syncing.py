@@ -47,7 +47,7 @@ def _tell(turn: Turn, sync: SyncRequested) -> None:
     foregone = member.owned - turn.member.owned
     if turn.member.losses:
         rebalance_by = turn.now + contract.rebalance_timeout_ms
-        turn.becomes(phase=Phase.PREPARE_REBALANCE, asked=True, rebalance_by=rebalance_by)
+        turn.becomes(phase=Phase.PREPARE_REBALANCE, asked_at=turn.now, rebalance_by=rebalance_by)
     else:
         turn.becomes(phase=Phase.STABLE, rebalance_by=None)
         if foregone:

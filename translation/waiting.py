@@ -19,7 +19,7 @@ def refuse_parked(turn: Turn, error_code: int) -> None:
     turn.becomes(parked=None, describe_at=None, heard_at=turn.now)
     if member.standing is not Standing.JOINING:
         rebalance_by = turn.now + member.contract.rebalance_timeout_ms
-        turn.becomes(phase=Phase.PREPARE_REBALANCE, asked=True, rebalance_by=rebalance_by)
+        turn.becomes(phase=Phase.PREPARE_REBALANCE, asked_at=turn.now, rebalance_by=rebalance_by)
 
 
 def answer_held(turn: Turn, error_code: int) -> None:

@@ -180,9 +180,11 @@ class Host:
             before.release(key)
 
     def line_into(self, group_id: str) -> Line | None:
-        """Of any member here whose coordinator answers: all have shown that they may read the group."""
-        answered = (line for key, line in self.lines.items() if key[0] == group_id and not self.members[key].cut)
-        return next((line for line in answered if line.open), None)
+        """Of any member here whose coordinator answers: all have shown that they may read the group. If there is one on
+        which nothing is waited for, one of those: a broker answers in order, and a Fetch may wait for half a second."""
+        answered = [line for key, line in self.lines.items() if key[0] == group_id and not self.members[key].cut]
+        there = [line for line in answered if line.open]
+        return next((line for line in there if line.is_free), next(iter(there), None))
 
     def line_out(self, key: Key) -> Line | None:
         """Where it is said that a member leaves. Its own connection may have ended with the broker that was its coordinator,

@@ -95,6 +95,11 @@ class Line:
         return self.client.client_id
 
     @property
+    def is_free(self) -> bool:
+        """The broker owes it no answer."""
+        return not self.connection.conversation.expected
+
+    @property
     def groups(self) -> set[str]:
         return self.natives | {group_id for group_id, _ in self.members | self.passing}
 

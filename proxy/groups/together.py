@@ -13,7 +13,7 @@ from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.line import Key, Line
-from proxy.groups.native import SeenGroup
+from proxy.groups.native import SeenGroup, SeenMember
 from proxy.groups.recognising import UNTOLD
 from proxy.groups.succession import Succession
 from translation import errors as e
@@ -181,22 +181,20 @@ class Together:
             self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
             return
         self._find_lost(seen)
-        members = tuple(
-            gr.DescribedMember(
-                member_id=each.member_id,
-                epoch=each.epoch,
-                assigned=each.assigned,
-                target=each.target,
-                hears_at=self._hears_at((group_id, each.member_id)),
-            )
-            for each in seen.members
-        )
+        members = tuple(self._as_described(group_id, each) for each in seen.members)
         fact = gr.Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
         self._tell(group_id, fact)
 
-    def _hears_at(self, key: Key) -> int:
-        member = self._host.members.get(key)
-        return LONG_AGO if member is None else member.hears_at
+    def _as_described(self, group_id: str, seen: SeenMember) -> gr.DescribedMember:
+        local = self._host.members.get((group_id, seen.member_id))
+        return gr.DescribedMember(
+            member_id=seen.member_id,
+            epoch=seen.epoch,
+            assigned=seen.assigned,
+            target=seen.target,
+            hears_at=LONG_AGO if local is None else local.hears_at,
+            gives_at=LONG_AGO if local is None else local.gives_at,
+        )
 
     def _find_lost(self, seen: SeenGroup) -> None:
         """Who was silent here and has been heard from another host since is another proxy's member.

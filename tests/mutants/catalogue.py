@@ -328,7 +328,7 @@ DEADLINES = (
     ),
     Mutant(
         "deadlines.py",
-        "and not member.asked and not _is_owed(member) and member.generation >= 0",
+        "and has_yet_to_hear and not _is_owed(member)",
         "and False",
         "a rejoin whose reason has gone is called off",
     ),
@@ -643,13 +643,19 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
-        "if plan.at <= now < group.members[name].hears_at",
+        "if plan.at <= now < group.members[name].gives_at",
         "",
         "what can still be given up later is not on its way",
     ),
     Mutant(
+        "joining.py",
+        "turn.now - member.asked_at",
+        "0",
+        "who takes its time to let go is known to",
+    ),
+    Mutant(
         "motion.py",
-        "msgspec.structs.replace(known, hears_at=member.hears_at)",
+        "msgspec.structs.replace(known, **times)",
         "known",
         "a plan goes by when clients can hear of it now",
     ),

@@ -54,9 +54,22 @@ def gone(member_id: str = "m") -> MemberChanged:
 
 
 def member(
-    name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...], hears_at: int = LONG_AGO
+    name: str,
+    epoch: int,
+    assigned: tuple[int, ...],
+    target: tuple[int, ...],
+    hears_at: int = LONG_AGO,
+    takes_ms: int = 0,
 ) -> DescribedMember:
-    return DescribedMember(member_id=name, epoch=epoch, assigned=tps(*assigned), target=tps(*target), hears_at=hears_at)
+    """`takes_ms`: from when its client hears of a rebalance until it has let go."""
+    return DescribedMember(
+        member_id=name,
+        epoch=epoch,
+        assigned=tps(*assigned),
+        target=tps(*target),
+        hears_at=hears_at,
+        gives_at=hears_at + takes_ms,
+    )
 
 
 def described(*members: DescribedMember, epoch: int = 2, behind: int = 0) -> Described:

@@ -224,18 +224,25 @@ def test_members_here_that_give_to_each_other_are_asked_together() -> None:
     assert asked == {"m": 4_000 - 400, "n": 4_000 - 400, "o": 2_000 - 400}
 
 
-def told_newcomer(*for_busy: int) -> TargetLearned:
+def told_newcomer(*for_busy: int, busy_takes_ms: int = 0, ready_gives_at: int = LONG_AGO) -> TargetLearned:
     """It asks. Ready can give it something at once, busy at 2 s; and `for_busy` lies idle until busy has been asked."""
     givers = {name: Known(epoch=3, local=True, losses=frozenset(tps(n))) for n, name in ((1, "busy"), (2, "ready"))}
     members = givers | {"n": Known(epoch=3, local=True)}
     group = msgspec.structs.replace(QUIET, members=members, locals=tuple(members), wishers=frozenset({"n"}))
-    busy, ready = member("busy", 3, (), for_busy, hears_at=2_000), member("ready", 3, (), ())
+    busy = member("busy", 3, (), for_busy, hears_at=2_000, takes_ms=busy_takes_ms)
+    ready = msgspec.structs.replace(member("ready", 3, (), ()), gives_at=ready_gives_at)
     return learned_by_n(told([(100, described(busy, ready, member("n", 3, (0,), (0, 1, 2)), epoch=3))], group)[1])
 
 
 def test_who_asks_is_told_what_is_on_its_way_from_clients_that_are_asked_already() -> None:
     learned = told_newcomer(5, 6)
     assert (learned.coming, learned.comes_at) == (1, 2_000)
+
+
+def test_so_it_is_from_one_that_has_heard_and_takes_its_time_and_as_late_as_that() -> None:
+    """Sarama waits for a Fetch first, others deal with what they have polled."""
+    assert told_newcomer(5, 6, busy_takes_ms=700).comes_at == 2_700
+    assert [told_newcomer(5, 6, ready_gives_at=at).coming for at in (100, 101)] == [1, 2]
 
 
 def test_what_can_still_be_given_up_later_is_not_on_its_way() -> None:

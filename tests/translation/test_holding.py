@@ -19,6 +19,7 @@ from tests.translation.playbook import (
     joins,
     stable,
     syncs,
+    target,
     wait,
 )
 from translation import errors as e
@@ -255,6 +256,17 @@ def test_a_client_hears_of_a_rebalance_by_the_beat_that_is_held_or_by_its_next()
     play >> HoldInterrupted(request=5)
     assert play.member.beat_seen_at is not None
     assert play.member.hears_at == play.member.beat_seen_at + play.member.rhythm_ms
+
+
+def test_it_will_have_let_go_as_long_after_that_as_the_last_time() -> None:
+    """From when it heard, however often it beats before it rejoins."""
+    play = after(Playbook(stable(), NOW), BeatWanted(), granted(2, [0]), wait(400), beats(5))
+    assert (play.member.asked_at, play.member.gives_at) == (play.now, play.now)
+    after(play, wait(300), beats(6), wait(400))
+    assert play.member.gives_at == play.now - 700
+    after(play, joins(7, owned=[0]), granted(2, [0]), target(2, [0]), syncs())
+    assert (play.member.asked_at, play.member.rejoin_ms) == (None, 700)
+    assert play.member.gives_at == play.member.hears_at + 700
 
 
 def test_right_after_it_joined_that_is_its_first_beat_whatever_else_it_says_before() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import cast
 
 import trio
 from trio.testing import MockClock
@@ -11,6 +12,7 @@ from proxy.causes import Cause
 from proxy.groups.clock import Clock
 from proxy.groups.host import RETURN_MS, Host
 from proxy.groups.journal import Journal
+from proxy.groups.line import Line
 from proxy.groups.passing import GroupRules
 from proxy.groups.requests import Waiting
 from proxy.logs import Log
@@ -60,6 +62,28 @@ async def test_a_mistake_leaves_no_request_of_its_member_waiting() -> None:
     assert [line.ended for line in lines.values()] == [True, True, False]
     assert [host.requests.drop(number) for number in (1, 2)] == [None, None]
     assert ("g", "m") not in host.members
+
+
+async def test_a_group_is_asked_where_nothing_is_waited_for_or_else_where_it_can_be() -> None:
+    log = Log(out=io.StringIO())
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+
+    def asked_on(*names: str) -> str | None:
+        host.members = {("g", name): Member(group_id="g", cut=name == "cut") for name in names}
+        host.lines = {("g", name): cast(Line, Asked(name)) for name in names}
+        line = cast(Asked | None, host.line_into("g"))
+        return line.name if line else None
+
+    assert asked_on("busy", "gone", "cut", "free") == "free"
+    assert asked_on("gone", "busy") == "busy"
+    assert asked_on("gone", "cut") is None
+
+
+class Asked:
+    """A connection on which a group could be asked about."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.open, self.is_free = name, name != "gone", name != "busy"
 
 
 class Waits:

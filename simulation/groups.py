@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from simulation.description import GroupDescription, MemberDescription
+from simulation.description import GroupDescription
 from simulation.network import Upstream
 from simulation.process import Process
 from translation.events import WorldEvent
@@ -14,7 +14,6 @@ from translation.group import (
     AnyGroupFact,
     Describe,
     Described,
-    DescribedMember,
     DescriptionFailed,
     DescriptionWanted,
     Group,
@@ -22,11 +21,12 @@ from translation.group import (
     NativeBeat,
     Tell,
     TimePassed,
+    described_member,
     native_interval_ms,
     native_waits_until,
 )
 from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
-from translation.member import LONG_AGO, Member
+from translation.member import Member
 from translation.motion import group_step
 from translation.rules import Pacing
 from translation.transition import Transition
@@ -118,16 +118,10 @@ class Groups:
         self._upstream.describe(group_id, hears(described), hears(lost))
 
     def _fact(self, group_id: str, seen: GroupDescription) -> Described:
-        members = tuple(self._as_described(group_id, each) for each in seen.members)
-        return Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
-
-    def _as_described(self, group_id: str, seen: MemberDescription) -> DescribedMember:
-        local = self._member((group_id, seen.member_id))
-        return DescribedMember(
-            member_id=seen.member_id,
-            epoch=seen.epoch,
-            assigned=seen.assignment,
-            target=seen.target,
-            hears_at=LONG_AGO if local is None else local.hears_at,
-            gives_at=LONG_AGO if local is None else local.gives_at,
+        members = tuple(
+            described_member(
+                each.member_id, each.epoch, each.assignment, each.target, self._member((group_id, each.member_id))
+            )
+            for each in seen.members
         )
+        return Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)

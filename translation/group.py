@@ -18,7 +18,7 @@ import msgspec
 from translation.assignors import agreed
 from translation.events import WorldEvent
 from translation.group_heartbeat import TopicPartition
-from translation.member import LONG_AGO, NOTHING, Contract, Partitions
+from translation.member import LONG_AGO, NOTHING, Contract, Member, Partitions
 from translation.rules import Pacing
 from translation.transition import Transition
 
@@ -58,6 +58,24 @@ class DescribedMember(msgspec.Struct, frozen=True, kw_only=True):
     target: tuple[TopicPartition, ...]
     hears_at: int = LONG_AGO
     gives_at: int = LONG_AGO
+
+
+def described_member(
+    member_id: str,
+    epoch: int,
+    assigned: tuple[TopicPartition, ...],
+    target: tuple[TopicPartition, ...],
+    local: Member | None,
+) -> DescribedMember:
+    """As the coordinator has said; `local` if it is one here."""
+    return DescribedMember(
+        member_id=member_id,
+        epoch=epoch,
+        assigned=assigned,
+        target=target,
+        hears_at=LONG_AGO if local is None else local.hears_at,
+        gives_at=LONG_AGO if local is None else local.gives_at,
+    )
 
 
 class Described(GroupFact, frozen=True, kw_only=True):

@@ -13,14 +13,14 @@ from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.line import Key, Line
-from proxy.groups.native import SeenGroup, SeenMember
+from proxy.groups.native import SeenGroup
 from proxy.groups.recognising import UNTOLD
 from proxy.groups.succession import Succession
 from translation import errors as e
 from translation import events as ev
 from translation import group as gr
 from translation.group_heartbeat import JOIN_EPOCH
-from translation.member import LONG_AGO, Member
+from translation.member import Member
 from translation.motion import FADED_MS, group_step, is_deserted
 from translation.rules import Pacing
 from translation.states import Phase
@@ -181,20 +181,15 @@ class Together:
             self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
             return
         self._find_lost(seen)
-        members = tuple(self._as_described(group_id, each) for each in seen.members)
+        local = self._host.members
+        members = tuple(
+            gr.described_member(
+                each.member_id, each.epoch, each.assigned, each.target, local.get((group_id, each.member_id))
+            )
+            for each in seen.members
+        )
         fact = gr.Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
         self._tell(group_id, fact)
-
-    def _as_described(self, group_id: str, seen: SeenMember) -> gr.DescribedMember:
-        local = self._host.members.get((group_id, seen.member_id))
-        return gr.DescribedMember(
-            member_id=seen.member_id,
-            epoch=seen.epoch,
-            assigned=seen.assigned,
-            target=seen.target,
-            hears_at=LONG_AGO if local is None else local.hears_at,
-            gives_at=LONG_AGO if local is None else local.gives_at,
-        )
 
     def _find_lost(self, seen: SeenGroup) -> None:
         """Who was silent here and has been heard from another host since is another proxy's member.

@@ -103,8 +103,10 @@ class Untranslated:
                 self._say(line, key, why)
             self._joined(line, request, may_convert, why, joined)
 
-        pass_ = self._pass_renamed if self._requests.issued.take(key) else self._pass
-        pass_(line, request, heard)
+        if self._requests.issued.take(key):
+            self._pass_renamed(line, request, heard)
+        else:
+            self._pass(line, request, heard)
 
     def _pass_renamed(self, line: Line, request: Request, heard: Callable[[Any], None]) -> None:
         """An id of ours means nothing to a broker. It gives one, but not every client takes a second (@platformatic/kafka

@@ -20,6 +20,7 @@ from tests.translation.playbook import (
     stable,
     syncs,
     target,
+    tps,
     wait,
 )
 from translation import errors as e
@@ -31,6 +32,7 @@ from translation.events import (
     HoldHurt,
     HoldInterrupted,
 )
+from translation.group import described_member
 from translation.member import LONG_AGO
 
 HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)
@@ -267,6 +269,9 @@ def test_it_will_have_let_go_as_long_after_that_as_the_last_time() -> None:
     after(play, joins(7, owned=[0]), granted(2, [0]), target(2, [0]), syncs())
     assert (play.member.asked_at, play.member.rejoin_ms) == (None, 700)
     assert play.member.gives_at == play.member.hears_at + 700
+    here, elsewhere = (described_member("m", 2, tps(0), tps(0), local) for local in (play.member, None))
+    assert (here.hears_at, here.gives_at) == (play.member.hears_at, play.member.gives_at)
+    assert elsewhere.hears_at == elsewhere.gives_at == LONG_AGO
 
 
 def test_right_after_it_joined_that_is_its_first_beat_whatever_else_it_says_before() -> None:

@@ -1,4 +1,4 @@
-"""Whom do we not translate: groups that are not consumer groups, or whose members need what their assignor wrote.
+"""Whom do we not translate: groups that are not consumer groups, or whose members may need what their assignor wrote.
 
 The host asks this for the first JoinGroup of a member it does not have, and hands the request to the broker as it came
 if there is an answer. (A group the coordinator will not convert is found out later: `ForwardJoin`.)
@@ -6,16 +6,37 @@ if there is an answer. (A group the coordinator will not convert is found out la
 
 from __future__ import annotations
 
+from translation.assignors import PAIRING
+from translation.embedded import Malformed, read_subscription
 from translation.events import JoinRequested
+from translation.rules import Rules
 
-# Kafka Streams reads its own user data out of the assignment; a server-side assignor writes none.
-STREAMS_ASSIGNOR = "stream"
+# Their members read their leader's notes out of the assignment, and fail where there are none: a server-side assignor
+# writes none.
+READ_NOTES = {"stream": "a Kafka Streams assignor", "faust": "a Faust assignor"}
+# What libraries bring: all that is lost is which partition goes where. The last two are kafkajs' and kafka-go's.
+WELL_KNOWN = PAIRING | {"roundrobin", "sticky", "cooperative-sticky", "RoundRobinAssigner", "rack-affinity"}
 
 
-def why_not_translated(join: JoinRequested) -> str | None:
+def why_not_translated(join: JoinRequested, rules: Rules) -> str | None:
     """Connect says `connect`, Schema Registry `sr`: their protocols are their own."""
     if join.protocol_type != "consumer":
         return f"protocol type {join.protocol_type!r}"
-    if any(protocol.name == STREAMS_ASSIGNOR for protocol in join.protocols):
-        return "a Kafka Streams assignor"
+    for protocol in join.protocols:
+        if protocol.name in READ_NOTES:
+            return READ_NOTES[protocol.name]
+    if rules.assignor is None and _takes_notes(join):
+        return f"an assignor of its own, with user data: {join.protocols[0].name!r}"
     return None
+
+
+def _takes_notes(join: JoinRequested) -> bool:
+    """Its assignor is nobody's we know, and says more than topics: who knows what its members read in assignments. Whoever
+    writes a rule with an `assignor` knows."""
+    for protocol in join.protocols[:1]:
+        try:
+            return protocol.name not in WELL_KNOWN and read_subscription(protocol.metadata).has_user_data
+        except Malformed:
+            # Refused, and told so, as a member.
+            return False
+    return False

@@ -17,14 +17,17 @@ from collections.abc import Collection, Iterable
 
 from translation.rules import Rules
 
+# Partitions of the same number come together. The second is goka's, whose members refuse anything else, or go wrong.
+PAIRING = frozenset({"range", "copartition"})
+
 
 def server_assignors(protocols: Iterable[str], topics: Collection[str], rules: Rules) -> tuple[str, ...]:
     """What a client's protocols mean, the dearest first. Nothing: the choice is left to the group's default."""
     if rules.assignor is not None:
         return (rules.assignor,) if rules.assignor else ()
     has_pairs = len(set(topics)) > 1
-    meant = {"range": ("range",) if has_pairs else ("uniform", "range")}
-    return tuple(dict.fromkeys(each for name in protocols for each in meant.get(name, ("uniform",))))
+    pairing = ("range",) if has_pairs else ("uniform", "range")
+    return tuple(dict.fromkeys(each for name in protocols for each in (pairing if name in PAIRING else ("uniform",))))
 
 
 def agreed(offers: Iterable[tuple[str, ...]]) -> str | None:

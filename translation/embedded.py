@@ -26,6 +26,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     topics: tuple[str, ...]
     owned: frozenset[tuple[str, int]] = frozenset()
     rack_id: str | None = None
+    has_user_data: bool = False
 
 
 class _Reader:
@@ -65,10 +66,10 @@ class _Reader:
         length = self.number(_SHORT)
         return None if length == -1 else self._utf8(length)
 
-    def skip_nullable_bytes(self) -> None:
+    def skip_nullable_bytes(self) -> int:
+        """How many there were."""
         length = self.number(_INT)
-        if length != -1:
-            self.bytes(length)
+        return len(self.bytes(length)) if length != -1 else 0
 
     def _utf8(self, length: int) -> str:
         try:
@@ -89,8 +90,7 @@ def _read_subscription(metadata: bytes) -> tuple[Subscription, int]:
     if version < 0:
         raise Malformed(f"version {version}")
     topics = tuple(reader.text() for _ in range(reader.count(2)))
-    if not reader.ended:
-        reader.skip_nullable_bytes()
+    has_user_data = not reader.ended and reader.skip_nullable_bytes() > 0
     owned, rack_id, written = frozenset[tuple[str, int]](), None, 0
     if version >= 1 and not reader.ended:
         owned, written = _read_owned(reader), 1
@@ -100,7 +100,10 @@ def _read_subscription(metadata: bytes) -> tuple[Subscription, int]:
         written = 2
     if version >= 3 and not reader.ended:
         rack_id, written = reader.nullable_text(), 3
-    return Subscription(version=version, topics=topics, owned=owned, rack_id=rack_id or None), written
+    subscription = Subscription(
+        version=version, topics=topics, owned=owned, rack_id=rack_id or None, has_user_data=has_user_data
+    )
+    return subscription, written
 
 
 def _read_owned(reader: _Reader) -> frozenset[tuple[str, int]]:

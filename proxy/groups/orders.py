@@ -11,20 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
 from proxy.groups import classic, native
-from proxy.groups.convertible import NOTES_NOT_NEEDED
 from proxy.groups.line import Key
 from proxy.memory import LARGEST_MEMORY, Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
+from translation.admission import WELL_KNOWN
 from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer
 from translation.member import Member
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
-
-# What libraries bring: all that is lost is which partition goes where. The last is kafkajs'.
-WELL_KNOWN = NOTES_NOT_NEEDED | {"RoundRobinAssigner"}
 
 
 class Orders:

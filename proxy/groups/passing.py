@@ -65,7 +65,7 @@ class GroupRules:
 
 def dry_run(join: JoinRequested, rules: Rules) -> str:
     """What would become of the client that sends this JoinGroup."""
-    if why := why_not_translated(join):
+    if why := why_not_translated(join, rules):
         return f"dry run: it would pass: {why}"
     if not join.protocols:
         return "dry run: it would be refused: it offers no assignor"

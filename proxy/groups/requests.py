@@ -145,7 +145,7 @@ class Requests:
         if is_join and key in self.untranslated.invited:
             return "a broker has given it its id"
         if is_join:
-            return why_not_translated(classic.join_requested(request))
+            return None if self._is_translated(request) else why_not_translated(classic.join_requested(request), rules)
         if not _speaks_for_member(request) or key in self.untranslated.passing:
             return "it is nobody's that is translated"
         return None

@@ -125,8 +125,8 @@ class Untranslated:
 
     def _may_convert(self, request: Request) -> bool:
         """No rule says that it is to pass, and it is a group of consumers."""
-        mode = self._host.rules.of(request.body.group_id).mode
-        return mode == "translate" and why_not_translated(classic.join_requested(request)) is None
+        mode, rules = self._host.rules.of(request.body.group_id)
+        return mode == "translate" and why_not_translated(classic.join_requested(request), rules) is None
 
     def _joined(self, line: Line, request: Request, may_convert: bool, reason: str, joined: Any) -> None:
         # Who is refused without an id is nobody yet: the next to come without one is somebody else.

@@ -78,6 +78,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "traces are exported again",
         "the last traces were not exported in time",
         "a Kafka Streams assignor",
+        "a Faust assignor",
         "the brokers do not offer ConsumerGroupHeartbeat",
         "it is a member of a classic group",
         "a broker translates for this member, or it needs no translation",

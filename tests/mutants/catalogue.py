@@ -748,9 +748,21 @@ BYTES = (
     ),
     Mutant(
         "admission.py",
-        "protocol.name == STREAMS_ASSIGNOR",
+        "protocol.name in READ_NOTES",
         "protocol.name is None",
         "Kafka Streams is not translated",
+    ),
+    Mutant(
+        "admission.py",
+        "rules.assignor is None and _takes_notes(join)",
+        "_takes_notes(join)",
+        "an assignor of a client's own is translated where a rule says what is asked for",
+    ),
+    Mutant(
+        "embedded.py",
+        "reader.skip_nullable_bytes() > 0",
+        "reader.skip_nullable_bytes() >= 0",
+        "empty user data are none",
     ),
     Mutant(
         "sending.py",

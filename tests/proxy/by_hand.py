@@ -48,6 +48,9 @@ class ByHand:
         self.protocol = "range"
         self.subscription_version = 0
         self.rack_id: str | None = None
+        # What its assignor says to the leader, and what the leader has noted for it.
+        self.user_data: bytes | None = None
+        self.notes: bytes | None = None
         # Between two calls a slow machine may take its time.
         self.session_timeout_ms = 30_000
         self.rebalance_timeout_ms = 30_000
@@ -104,7 +107,10 @@ class ByHand:
         version = self.subscription_version
         owned = [m.ConsumerProtocolSubscriptionTopicPartition(topic=t, partitions=ps) for t, ps in claims.items()]
         said = m.ConsumerProtocolSubscription(
-            topics=list(self.topics), owned_partitions=owned if version else [], rack_id=self.rack_id
+            topics=list(self.topics),
+            user_data=self.user_data,
+            owned_partitions=owned if version else [],
+            rack_id=self.rack_id,
         )
         return struct.pack(">h", version) + encode(said, version)
 
@@ -125,6 +131,7 @@ class ByHand:
             (told_version,) = struct.unpack_from(">h", answer.assignment)
             told = decode(m.ConsumerProtocolAssignment, told_version, answer.assignment, 2)
             self.owned = {each.topic: sorted(each.partitions) for each in told.assigned_partitions}
+            self.notes = told.user_data
         return answer
 
     def leads(self, notes: bytes) -> None:

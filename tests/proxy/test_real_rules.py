@@ -180,6 +180,39 @@ def test_an_assignor_of_a_clients_own_is_named_once_unless_a_rule_says_what_is_a
     assert f"group={topic} client=by-hand assignor=by-colour remedy=" in lines[0]
 
 
+def test_what_an_assignor_of_a_clients_own_notes_arrives_unless_a_rule_says_what_is_asked_for(
+    kafka: Cluster, tmp_path: Path
+) -> None:
+    """Faust's members read their leader's notes, and fail without them: who else does nobody can know."""
+    topic = f"noted-{uuid.uuid4()}"
+    kafka.create_topic(topic, 1)
+
+    def comes() -> ByHand:
+        member = ByHand(("127.0.0.1", proxy.port_of(kafka.coordinator(topic))), topic, topic)
+        member.protocol, member.user_data = "by-colour", b"red"
+        return member
+
+    with Ruled(kafka, tmp_path, "translate") as proxy:
+        proxy.ready()
+        with closing(comes()) as member:
+            member.join()
+            member.leads(b"red is yours")
+            assert member.notes == b"red is yours"
+            assert member.leave().error_code == 0
+        assert f"group passes untranslated group={topic}" in proxy.log.read_text()
+        assert "reason=\"an assignor of its own, with user data: 'by-colour'\"" in proxy.log.read_text()
+
+        proxy.rule("translate", 'assignor = "uniform"')
+        with closing(comes()) as member:
+            assert member.joins().owned == {topic: [0]}
+            assert member.notes is None
+            until(partial(_are, kafka, topic, NATIVE), "it is a native member")
+            # The rule goes, the member stays what it is.
+            proxy.rule("translate")
+            assert member.joins().owned == {topic: [0]}
+            assert _are(kafka, topic, NATIVE)
+
+
 def test_rules_that_are_wrong_change_nothing(kafka: Cluster, tmp_path: Path) -> None:
     topic = f"kept-{uuid.uuid4()}"
     kafka.create_topic(topic, 1)

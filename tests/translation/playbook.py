@@ -143,11 +143,16 @@ def number(value: int) -> bytes:
 
 
 def subscription(
-    topics: Iterable[str] = ("apples",), owned: Iterable[int] = (), version: int = 1, topic: str = "apples"
+    topics: Iterable[str] = ("apples",),
+    owned: Iterable[int] = (),
+    version: int = 1,
+    topic: str = "apples",
+    user_data: bytes | None = None,
 ) -> bytes:
     """An embedded subscription as a client writes it."""
     names = list(topics)
-    body = version.to_bytes(2, "big") + number(len(names)) + b"".join(map(text, names)) + number(-1)
+    body = version.to_bytes(2, "big") + number(len(names)) + b"".join(map(text, names))
+    body += number(-1) if user_data is None else number(len(user_data)) + user_data
     partitions = list(owned)
     if version >= 1:
         claim = text(topic) + number(len(partitions)) + b"".join(map(number, partitions))

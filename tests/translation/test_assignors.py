@@ -15,6 +15,8 @@ from translation.rules import Rules
         (["range"], ["a", "a"], ("uniform", "range")),
         (["sticky", "range"], ["a"], ("uniform", "range")),
         (["range"], ["a", "b"], ("range",)),
+        (["copartition"], ["a"], ("uniform", "range")),
+        (["copartition"], ["a", "b"], ("range",)),
         (["range", "cooperative-sticky"], ["a", "b"], ("range", "uniform")),
         (["cooperative-sticky", "range"], ["a", "b"], ("uniform", "range")),
         (["RoundRobinAssigner", "sticky"], ["a", "b"], ("uniform",)),

@@ -10,10 +10,12 @@ import pytest
 from kafka_protocol import decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
 from proxy.groups import classic
+from proxy.groups.passing import Ruling
 from proxy.groups.untranslated import Untranslated
 from proxy.memory import Memory
 from proxy.observations import Client, GroupPasses, Observation, PassesNoMore
 from translation import errors as e
+from translation.rules import Rules
 
 REASON = "a rule says `pass`"
 
@@ -25,7 +27,7 @@ class Passing:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.present: dict[str, str] = {}
-        rules = SimpleNamespace(of=lambda _: SimpleNamespace(mode="pass"))
+        rules = SimpleNamespace(of=lambda _: Ruling("pass", Rules()))
         clock = SimpleNamespace(now_ns=0)
         log = SimpleNamespace(info=lambda *_, client, **__: self.said.append(client))
         host: Any = SimpleNamespace(rules=rules, clock=clock, log=log, observe=self._observe, members={})

@@ -13,9 +13,10 @@ from tests.clients import Client
 JAVA_LINE = re.compile(r"^\[[^]]+\] (?P<level>[A-Z]+) (?P<rest>.*)")
 LIBRDKAFKA_LINE = re.compile(r"^%(?P<level>\d)\|[^|]*\|(?P<rest>.*)")
 LIBRDKAFKA_WARNING = 4
-# Names of topics, groups and members, addresses, numbers.
+# Names of topics, groups and members, addresses, numbers; and what is to be committed, before it says why it is not.
 OF_THIS_RUN = re.compile(
     r"matrix-[\w.-]+|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:alice|bob|carol|dave|after)\b(?:-\w+)*|127\.0\.0\.1|\d+"
+    r"|\{[\w.-]+=OffsetAndMetadata.*\}\}"
 )
 
 

@@ -36,3 +36,13 @@ def test_the_same_complaint_of_two_runs_is_one() -> None:
     one = "[main] WARN o.Fetcher - [groupId=matrix-7f2b91aa-0c2d-4c3e-8a51-6f0e7a9b1c2d] 127.0.0.1:29092 offset 17"
     other = "[main] WARN o.Fetcher - [groupId=matrix-00000000-aaaa-4bbb-8ccc-dddddddddddd] 127.0.0.1:31001 offset 4"
     assert complaints_in(one, "java-2.8") == complaints_in(other, "java-2.8") != set()
+
+
+def test_a_commit_that_fails_says_why() -> None:
+    line = (
+        "[main] WARN o.ConsumerCoordinator - [Consumer clientId=bob, groupId=matrix-1] Synchronous auto-commit of offsets "
+        "{matrix-1-0=OffsetAndMetadata{offset=7, leaderEpoch=0, metadata=''}, matrix-1-1=OffsetAndMetadata{offset=12, "
+        "leaderEpoch=0, metadata=''}} failed: not part of an active group"
+    )
+    [complaint] = complaints_in(line, "java-3.9")
+    assert complaint.endswith("Synchronous auto-commit of offsets · failed: not part of an active group")

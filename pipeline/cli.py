@@ -13,11 +13,9 @@ be done; with 130 when it was interrupted (a stream has made its tables by then)
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +23,7 @@ from pyspark.sql import functions as f
 
 from pipeline import asking, campaigns, connector, jobs, live, pictures, report, session, streaming
 from pipeline.asking import CannotBeDone
+from pipeline.ending import Ending
 from pipeline.progress import Progress, tasks_of
 from pipeline.tables import ALL
 from pipeline.writing import Anew, of_one_run
@@ -174,15 +173,11 @@ def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> in
     else:
         read = streaming.from_files(spark, asked.files, asked.per_batch or streaming.FILES_PER_BATCH)
     every_s = NEVER_S if asked.until_drained else asked.every
-    signal.signal(signal.SIGTERM, _interrupted)
-    if not streaming.run(read, asked.out, asked.until_drained, every_s, say, asked.late):
+    with Ending() as ending:
+        has_tables = streaming.run(read, asked.out, asked.until_drained, every_s, say, asked.late, ending.is_asked_for)
+    if not has_tables:
         return _say(f"there was nothing to read in {asked.files or asked.topic}: no table is made yet", BAD_NEWS)
     return DONE
-
-
-def _interrupted(number: int, frame: FrameType | None) -> None:
-    """Whoever ends a service says so with SIGTERM; a stream ends as it does on Ctrl-C."""
-    raise KeyboardInterrupt
 
 
 def _report(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:

@@ -68,7 +68,19 @@ def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATC
     return lines.transform(spans.spans)
 
 
-def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: Say, late_s: float = live.LATE_S) -> bool:
+def never() -> bool:
+    return False
+
+
+def run(
+    read: DataFrame,
+    out: str,
+    until_drained: bool,
+    every_s: float,
+    say: Say,
+    late_s: float = live.LATE_S,
+    is_interrupted: Callable[[], bool] = never,
+) -> bool:
     """Until it is interrupted; or, drained, until all that is there now has been read. Then all tables, once more; False:
     there is nothing yet to make them of. If it fails they stay as they are, and the facts are whole."""
 
@@ -79,7 +91,7 @@ def run(read: DataFrame, out: str, until_drained: bool, every_s: float, say: Say
         return has_facts
 
     try:
-        follow(read, out, until_drained, every_s, make, say, late_s)
+        follow(read, out, until_drained, every_s, make, say, late_s, is_interrupted)
     except KeyboardInterrupt:
         say("interrupted: the tables once more")
         make()
@@ -95,12 +107,13 @@ def follow(
     make: Callable[[], object],
     say: Say,
     late_s: float = live.LATE_S,
+    is_interrupted: Callable[[], bool] = never,
 ) -> None:
     """Facts and what is found in them live, and `make` every so often."""
     facts = keep_facts(read, out, until_drained)
     rules = _rules(read.sparkSession, out, late_s, say)
     try:
-        _watch(facts, rules, every_s, make, say)
+        _watch(facts, rules, every_s, make, say, is_interrupted)
         for judging in rules:
             judging.finish()
     finally:
@@ -152,11 +165,14 @@ def _watch(
     every_s: float,
     make: Callable[[], object],
     say: Say,
+    is_interrupted: Callable[[], bool],
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Who is due is asked at each look, for news may come too early, and no more after it."""
     made_at, told, is_stale = clock(), -1, False
     while not facts.awaitTermination(POLL_S):
+        if is_interrupted():
+            raise KeyboardInterrupt
         for judging in rules:
             judging.look()
         done, records = _done(facts.lastProgress)

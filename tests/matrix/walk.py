@@ -54,6 +54,8 @@ class Walk:
         self.one_by_one = one_by_one
         self.topic = f"matrix-{uuid.uuid4()}"
         self.everybody: list[Client] = []
+        # Those who came by the way that this walk is about.
+        self.walkers: list[Client] = []
         self.present: list[Client] = []
         self.seen = Seen()
         self._exits = exits
@@ -156,6 +158,8 @@ class Walk:
     async def _start(self, library: str, name: str, bootstrap: str) -> Client:
         client = await self._exits.enter_async_context(await Client.start(library, bootstrap, name=name, within=60))
         self.everybody.append(client)
+        if bootstrap == self.bootstrap:
+            self.walkers.append(client)
         self.present.append(client)
         if library == self.row.library:
             self.seen.client = " ".join(client.seen("ready")[0][key] for key in ("library", "version"))
@@ -181,7 +185,7 @@ class Walk:
                 await last.until(lambda: not self.steady.read_by(self.everybody).lost, within=15)
         self.seen.sent, self.seen.lost, self.seen.twice = self.steady.read_by(self.everybody)
         self.seen.overlapping = len(overlaps(self.everybody, OVERLAP_TOLERANCE_MS))
-        for client in self.everybody:
+        for client in self.walkers:
             if client.library == self.row.library:
                 self.seen.complaints |= complaints(client)
 

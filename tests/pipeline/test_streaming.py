@@ -21,6 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from pipeline import asking, cli, jobs, judging, live, session, spans, streaming
 from pipeline.audits import FLAPS
+from pipeline.ending import Ending
 from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
 from tests.pipeline.running import Command
@@ -176,11 +177,14 @@ class Told:
 
     def made_at_looks(self, every_s: float) -> list[int]:
         made = list[int]()
-        facts = cast(StreamingQuery, self)
-        streaming._watch(
-            facts, [], every_s, lambda: made.append(self.looks), lambda said: None, lambda: 10.0 * self.looks
-        )
+        self.watched(every_s, lambda: made.append(self.looks))
         return made
+
+    def watched(
+        self, every_s: float, make: Callable[[], object], is_interrupted: Callable[[], bool] = lambda: False
+    ) -> None:
+        facts = cast(StreamingQuery, self)
+        streaming._watch(facts, [], every_s, make, lambda said: None, is_interrupted, lambda: 10.0 * self.looks)
 
 
 def test_tables_are_made_when_there_is_news_and_only_then() -> None:
@@ -194,6 +198,25 @@ def test_news_that_comes_too_early_is_in_the_tables_when_they_are_due() -> None:
 
 def test_a_batch_that_is_over_before_one_looks_is_news() -> None:
     assert Told((4, 0), (4, 0), (6, 0)).made_at_looks(every_s=0) == [1, 3]
+
+
+def test_it_is_interrupted_at_the_next_look() -> None:
+    told = Told((0, 7), (0, 7), (1, 7), (1, 7))
+    with pytest.raises(KeyboardInterrupt):
+        told.watched(1e9, lambda: None, lambda: told.looks == 3)
+    assert told.looks == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_asks_for_the_end_twice_will_not_wait(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with Ending() as ending:
+        assert not ending.is_asked_for()
+        signal.raise_signal(number)
+        assert ending.is_asked_for()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert signal.getsignal(number) == before
 
 
 @pytest.mark.parametrize(("number", "end"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])

@@ -33,10 +33,10 @@ def why_not_translated(join: JoinRequested, rules: Rules) -> str | None:
 def _takes_notes(join: JoinRequested) -> bool:
     """Its assignor is nobody's we know, and says more than topics: who knows what its members read in assignments. Whoever
     writes a rule with an `assignor` knows."""
-    for protocol in join.protocols[:1]:
-        try:
-            return protocol.name not in WELL_KNOWN and read_subscription(protocol.metadata).has_user_data
-        except Malformed:
-            # Refused, and told so, as a member.
-            return False
-    return False
+    if not join.protocols or join.protocols[0].name in WELL_KNOWN:
+        return False
+    try:
+        return read_subscription(join.protocols[0].metadata).has_user_data
+    except Malformed:
+        # Refused, and told so, as a member.
+        return False

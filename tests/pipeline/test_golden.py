@@ -40,6 +40,8 @@ CLOCK_MS = 1
 # Told, and let go of by a JoinGroup that was on its way already: kafka-python joins once more before it has looked at the
 # answer to its SyncGroup, at times, and never says that it had them.
 FLEETING_MS = 50
+# Everybody keeps what it is given for longer than that.
+STAY_SECONDS = 0.5
 
 
 class Golden(NamedTuple):
@@ -73,8 +75,10 @@ async def live(kafka: Cluster, folder: Path) -> tuple[clients.Client, clients.Cl
         ):
             alice.subscribe(TOPIC, GROUP, strategy="roundrobin", session_timeout_ms=6000)
             await alice.until(lambda: alice.owned == EVERY, within=40)
+            await trio.sleep(STAY_SECONDS)
             bob.subscribe(TOPIC, GROUP, strategy="cooperative", session_timeout_ms=6000)
             await bob.until(lambda: len(bob.owned) == len(alice.owned) == 2, within=40)
+            await trio.sleep(STAY_SECONDS)
             await alice.close()
             await bob.until(lambda: bob.owned == EVERY, within=40)
             bob.kill()

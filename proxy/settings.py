@@ -90,6 +90,7 @@ class GroupRule(Struct, frozen=True, forbid_unknown_fields=True):
     # `dry-run` lets them pass too, and says what would be done with each member.
     mode: Literal["translate", "pass", "refuse", "dry-run"] = "translate"
     # The coordinator's assignor, whatever the clients ask for; none: `range` for range on several topics, else `uniform`.
+    # With one, clients are translated that else pass for their own assignor's user data.
     assignor: Annotated[str, Meta(min_length=1)] | None = None
 
 

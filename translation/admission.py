@@ -14,8 +14,10 @@ from translation.rules import Rules
 # Their members read their leader's notes out of the assignment, and fail where there are none: a server-side assignor
 # writes none.
 READ_NOTES = {"stream": "a Kafka Streams assignor", "faust": "a Faust assignor"}
-# What libraries bring: all that is lost is which partition goes where. The last two are kafkajs' and kafka-go's.
-WELL_KNOWN = PAIRING | {"roundrobin", "sticky", "cooperative-sticky", "RoundRobinAssigner", "rack-affinity"}
+# What libraries bring: all that is lost is which partition goes where. The last is kafkajs'.
+WELL_KNOWN = PAIRING | {"roundrobin", "sticky", "cooperative-sticky", "RoundRobinAssigner"}
+# kafka-go's is none of them, for what it wishes is lost. But its user data, a rack, is for its leader alone.
+READ_NO_NOTES = WELL_KNOWN | {"rack-affinity"}
 
 
 def why_not_translated(join: JoinRequested, rules: Rules) -> str | None:
@@ -33,7 +35,7 @@ def why_not_translated(join: JoinRequested, rules: Rules) -> str | None:
 def _takes_notes(join: JoinRequested) -> bool:
     """Its assignor is nobody's we know, and says more than topics: who knows what its members read in assignments. Whoever
     writes a rule with an `assignor` knows."""
-    if not join.protocols or join.protocols[0].name in WELL_KNOWN:
+    if not join.protocols or join.protocols[0].name in READ_NO_NOTES:
         return False
     try:
         return read_subscription(join.protocols[0].metadata).has_user_data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.translation.playbook import joins, subscription
-from translation.admission import why_not_translated
+from translation.admission import WELL_KNOWN, why_not_translated
 from translation.events import JoinRequested, Protocol
 from translation.rules import Rules
 
@@ -38,6 +38,10 @@ def offers(*offered: tuple[str, bytes | None]) -> JoinRequested:
 )
 def test_who_may_need_what_an_assignor_wrote_is_not_translated(join: JoinRequested, why: str | None) -> None:
     assert why_not_translated(join, Rules()) == why
+
+
+def test_an_assignor_whose_wishes_are_lost_is_not_among_those_of_whom_nothing_is_said() -> None:
+    assert "rack-affinity" not in WELL_KNOWN
 
 
 @pytest.mark.parametrize("assignor", ["uniform", ""])

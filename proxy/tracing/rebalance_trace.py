@@ -27,6 +27,7 @@ from proxy.tracing.spans import (
     transition_attributes,
 )
 from translation import errors as e
+from translation.group_heartbeat import JOIN_EPOCH
 from translation.states import Phase
 
 PHASES = {Phase.PREPARE_REBALANCE: "PrepareRebalance", Phase.COMPLETING_REBALANCE: "CompletingRebalance"}
@@ -81,8 +82,19 @@ class Beat:
         answer = self.answered.answer if self.answered is not None else None
         return LOST if answer is None else error_name(answer.error_code)
 
-    def told(self, epoch: int) -> bool:
-        """It was no quiet one."""
+    @property
+    def is_quiet(self) -> bool:
+        """It said no more than that the member is there, at its own time, and heard no more than that it still is."""
+        sent, answer = self.sent.heartbeat, self.answered.answer if self.answered is not None else None
+        says = (
+            sent.owned is not None or sent.subscribed_topic_names is not None or sent.subscribed_topic_regex is not None
+        )
+        if says or sent.member_epoch <= JOIN_EPOCH or self.sent.request is not None or self.is_news:
+            return False
+        return answer is not None and answer.assignment is None and answer.member_epoch == sent.member_epoch
+
+    def brings(self, epoch: int) -> bool:
+        """News to a member of that epoch."""
         answer = self.answered.answer if self.answered is not None else None
         return self.failed or (answer is not None and (answer.assignment is not None or answer.member_epoch != epoch))
 
@@ -96,6 +108,7 @@ class RebalanceTrace:
         self._phase: Begun | None = None
         self._status = UNSET
         self._links: deque[Link] = deque(maxlen=MOST_LINKS)
+        self._quiet_beats = 0
         self.root = spans.root("rebalance", (opened.transition.group_id, opened.transition.member_id), start_ns)
 
     def tell(self, changed: Changed) -> None:
@@ -128,6 +141,10 @@ class RebalanceTrace:
         asked.span = None
 
     def take_beat(self, beat: Beat, names: Names, asked: Mapping[int, Asked]) -> None:
+        """While a member waits for its partitions the coordinator is asked several times a second: that is only counted."""
+        if beat.is_quiet:
+            self._quiet_beats += 1
+            return
         start_ns = max(beat.sent.at_ns, self.root.start_ns)
         phase = self._phase if self._phase is not None and start_ns >= self._phase.start_ns else None
         parent = self._served(beat, asked) or phase or self.root
@@ -149,11 +166,11 @@ class RebalanceTrace:
                 tell_request(self._spans, each.span, each, at_ns)
                 each.span = None
         self._leave_phase(at_ns)
-        opened = self._opened
+        opened, quiet = self._opened, self._quiet_beats
         self._spans.end(
             self.root,
             at_ns,
-            lambda: rebalance_attributes(opened) | outcome_attributes(opened, closed, outcome),
+            lambda: rebalance_attributes(opened) | outcome_attributes(opened, closed, outcome, quiet),
             self._status,
             tuple(self._links),
         )

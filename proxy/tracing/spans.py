@@ -55,7 +55,7 @@ def rebalance_attributes(opened: Changed) -> Attributes:
     return _ours(said | before | _client(opened.client)) | messaging(it.group_id, it.client_id)
 
 
-def outcome_attributes(opened: Changed, closed: Changed, outcome: str) -> Attributes:
+def outcome_attributes(opened: Changed, closed: Changed, outcome: str, quiet_heartbeats: int) -> Attributes:
     """Of a rebalance as it ends: what came of it, over all its transitions."""
     held, holds = {*opened.transition.kept, *opened.transition.revoked}, set(closed.transition.owned)
     said = {
@@ -66,6 +66,7 @@ def outcome_attributes(opened: Changed, closed: Changed, outcome: str) -> Attrib
         "revoked": tuple(sorted(held - holds)),
         "gained": tuple(sorted(holds - held)),
         "owned": closed.transition.owned,
+        "quiet_heartbeats": quiet_heartbeats or None,
     }
     return _ours(said, {**opened.names, **closed.names})
 

@@ -179,7 +179,7 @@ class Traces:
     def _open(self, member: Watched, changed: Changed) -> None:
         """With what led to it: the request, the heartbeat that brought news, the answer that tells the client."""
         asked = self._its_request(member, changed)
-        beat = member.beat if member.beat is not None and member.beat.told(changed.transition.epoch_before) else None
+        beat = member.beat if member.beat is not None and member.beat.brings(changed.transition.epoch_before) else None
         answered = member.answered if member.answered is not None and _belongs(member.answered, changed) else None
         begins = [changed.at_ns]
         begins += [beat.sent.at_ns] if beat is not None else []

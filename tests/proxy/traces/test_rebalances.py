@@ -255,6 +255,30 @@ def test_a_heartbeat_is_in_the_request_that_became_it_and_in_no_other() -> None:
     ]
 
 
+def test_in_a_rebalance_a_heartbeat_that_brings_nothing_is_counted_and_one_that_says_anything_is_traced() -> None:
+    alive = GroupHeartbeat(group_id="g", member_id="a", member_epoch=6)
+    has_let_go = GroupHeartbeat(group_id="g", member_id="a", member_epoch=6, owned=tps(0))
+    same, granted_more = (
+        GroupHeartbeatAnswer(member_epoch=6),
+        GroupHeartbeatAnswer(member_epoch=6, assignment=tps(0, 1)),
+    )
+    told = [(alive, same), (alive, same), (has_let_go, same), (alive, granted_more), (alive, None)]
+    traced = observed(
+        moved("a", 10, REST, ASKED),
+        *(
+            each
+            for serial, (beat, answer) in enumerate(told, 2)
+            for each in (
+                HeartbeatSent(serial=serial, at_ns=10 * serial, heartbeat=beat),
+                HeartbeatAnswered(serial=serial, at_ns=10 * serial + 5, answer=answer),
+            )
+        ),
+        moved("a", 90, ASKED, REST),
+    )
+    assert [span.start_time for span in traced.spans if span.name == "ConsumerGroupHeartbeat"] == [40, 50, 60]
+    assert traced.spans[-1].attributes["kip848.quiet_heartbeats"] == 2
+
+
 def test_a_leave_group_that_names_its_member_in_a_list_is_known_by_its_number() -> None:
     leaving, gone = (Phase.ABSENT, Standing.LEAVING), (Phase.ABSENT, Standing.ABSENT)
     beat = GroupHeartbeat(group_id="g", member_id="a", member_epoch=-1)

@@ -25,6 +25,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Literal
 
+from kafka_protocol.messages import keys
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Rewritten
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
@@ -57,6 +58,7 @@ class Conversation:
         "_count",
         "_deferred",
         "_is_let_in",
+        "_last_fetch",
         "_looking",
         "_max_pipelined",
         "_max_request_bytes",
@@ -67,6 +69,7 @@ class Conversation:
         "_treatments",
         "_wanted",
         "_wire",
+        "asks_ahead",
         "authenticated",
         "desk",
         "dropped",
@@ -121,6 +124,10 @@ class Conversation:
         self.desk: Desk | None = None
         # The desk has a request in hand that is neither forwarded nor answered yet.
         self.in_hand = False
+        # Since there is a desk: the last Fetch, by its correlation id; and whether more was asked for before that, or a held
+        # Heartbeat, was answered, as most clients do.
+        self._last_fetch: int | None = None
+        self.asks_ahead = False
         # What the desk sends to the broker, in order; it goes before anything the client sends later.
         self.outbox: list[bytes] = []
         # Our own requests that wait for the end of an authentication.
@@ -147,6 +154,11 @@ class Conversation:
     def quiet(self) -> bool:
         """Nothing is owed to anybody: the connection may end here without loss."""
         return self.owed.quiet and not (self.request_under_way or self.in_hand or self.outbox)
+
+    @property
+    def keeps_itself_waiting(self) -> bool:
+        """The client fetches here, and asks for one thing at a time: while anything is in hand it reads nothing."""
+        return self._last_fetch is not None and not self.asks_ahead
 
     @property
     def full(self) -> bool:
@@ -214,6 +226,8 @@ class Conversation:
                 raise refused(size, self._max_request_bytes)
             after = at + 4 + size
             treatment = self._treatments.get(api)
+            if self.desk is not None and not self.asks_ahead:
+                self._watch(api, correlation_id)
             if treatment is OPAQUE:
                 self.expected.append(correlation_id)
                 self.authenticated, self._proving = True, False
@@ -239,6 +253,11 @@ class Conversation:
             return data[:end] if end < len(data) else data
         passed.append(data[start:end])
         return b"".join(passed)
+
+    def _watch(self, api: int, correlation_id: int) -> None:
+        self.asks_ahead = self._last_fetch in self.expected
+        if api >> 16 == keys.FETCH:
+            self._last_fetch = correlation_id
 
     def _keep(self, data: Bytes, wanted: int) -> None:
         """What can't be looked at before so much of it is there; or, behind a request in hand, before that is no longer."""

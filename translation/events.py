@@ -60,9 +60,12 @@ class SyncRequested(Event, frozen=True, kw_only=True):
 
 
 class HeartbeatRequested(Event, frozen=True, kw_only=True):
+    """`others_wait`: until this is answered, the client reads nothing."""
+
     request: int
     generation: int
     instance_id: str | None = None
+    others_wait: bool = False
 
 
 class LeaveRequested(Event, frozen=True, kw_only=True):

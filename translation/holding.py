@@ -7,9 +7,10 @@ then the news travels in a round trip instead of waiting for the next beat. How 
 Not every client stands being held. Most beat by a timer of their own; some (kafkajs) beat between two batches and do
 nothing while they wait. The latter give themselves away: their next beat comes later by as long as the last was held. Where
 the rhythm is not known that may be a slow timer, so the second hold is a shorter one: a timer does not care.
-Others (sarama, when it is told to have one request in flight) let everything else wait behind the beat on one socket: the
-host sees it come right after the answer. Whoever is caught twice is answered at once from then on; but for one whose first
-beat without a hold comes as late: that has a timer, slower than was thought.
+Others (sarama) ask a broker for one thing at a time: everything else waits behind the beat. Where they fetch on that
+connection too the host sees it beforehand, and no beat is held; else it sees what waited come right after the answer.
+Whoever is caught twice is answered at once from then on; but for one whose first beat without a hold comes as late: that
+has a timer, slower than was thought.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
     if member.cut:
         return _hold(turn, beat, member.rules.retry_ms)
     _learn(turn)
-    hold_ms = _hold_ms(turn.member) if member.phase is Phase.STABLE and not _is_at_once(member, turn.now) else 0
+    is_held = member.phase is Phase.STABLE and not beat.others_wait and not _is_at_once(member, turn.now)
+    hold_ms = _hold_ms(turn.member) if is_held else 0
     _hold(turn, beat, hold_ms)
     if not hold_ms:
         _answer_without_news(turn)
@@ -63,7 +65,7 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
 def _is_at_once(member: Member, now: int) -> bool:
     """No timer beats the moment something is answered. Right after a held beat this one was waiting, and so may be other
     requests: holding it too would let them wait for hold after hold. Right after the SyncGroup it goes before the request
-    for the offsets, which may have to wait for it. (Both: sarama, with one request in flight.)"""
+    for the offsets, which may have to wait for it. (Both: sarama.)"""
     if member.beat_seen_at is None:
         return now <= member.told_at + AT_ONCE_MS
     return member.held_ms > 0 and now <= member.beat_seen_at + member.held_ms + AT_ONCE_MS

@@ -110,9 +110,11 @@ def sync_requested(request: Request, number: int) -> ev.SyncRequested:
     )
 
 
-def heartbeat_requested(request: Request, number: int) -> ev.HeartbeatRequested:
+def heartbeat_requested(request: Request, number: int, others_wait: bool) -> ev.HeartbeatRequested:
     body: m.HeartbeatRequest = request.body
-    return ev.HeartbeatRequested(request=number, generation=body.generation_id, instance_id=body.group_instance_id)
+    return ev.HeartbeatRequested(
+        request=number, generation=body.generation_id, instance_id=body.group_instance_id, others_wait=others_wait
+    )
 
 
 def commit_requested(request: Request, number: int) -> ev.CommitRequested:

@@ -34,6 +34,7 @@ class Holds:
         waiting = self._requests.waiting(line.number)
         if waiting is not None and waiting.request.key == keys.HEARTBEAT and line.number is not None:
             key = (waiting.request.body.group_id, waiting.request.body.member_id)
+            line.connection.conversation.asks_ahead = True
             self._interrupting = True
             self._host.feed(key, ev.HoldInterrupted(request=line.number))
             self._interrupting = False
@@ -49,6 +50,9 @@ class Holds:
         if now_ms - waiting.at_ms < LONG_HOLD_MS:
             return
         conversation = waiting.line.connection.conversation
+        if conversation.asks_ahead:
+            # What comes by chance just now would not have waited.
+            return
         requests = conversation.requests
 
         def look() -> None:

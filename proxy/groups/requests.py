@@ -206,7 +206,9 @@ class Requests:
             case keys.SYNC_GROUP:
                 return classic.sync_requested(request, number)
             case keys.HEARTBEAT:
-                return classic.heartbeat_requested(request, number)
+                return classic.heartbeat_requested(
+                    request, number, self.line_of(number).connection.conversation.keeps_itself_waiting
+                )
             case _:
                 return classic.commit_requested(request, number)
 

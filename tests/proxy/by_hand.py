@@ -156,13 +156,23 @@ class ByHand:
                 time.sleep(0.1)
 
     def beat(self, version: int = 3, generation: int | None = None) -> int:
-        request = m.HeartbeatRequest(
+        return int(self.ask(keys.HEARTBEAT, version, self.heartbeat(version, generation)).error_code)
+
+    def heartbeat(self, version: int = 3, generation: int | None = None) -> m.HeartbeatRequest:
+        return m.HeartbeatRequest(
             group_id=self.group,
             generation_id=self.generation if generation is None else generation,
             member_id=self.member_id,
             group_instance_id=self.instance_id if version >= 3 else None,
         )
-        return int(self.ask(keys.HEARTBEAT, version, request).error_code)
+
+    def fetch(self, topic: str) -> None:
+        """From the beginning of its first partition, whatever there is."""
+        each = m.FetchRequestFetchPartition(partition=0, partition_max_bytes=1_000_000)
+        wanted = m.FetchRequest(
+            max_wait_ms=0, max_bytes=1_000_000, topics=[m.FetchRequestFetchTopic(topic=topic, partitions=[each])]
+        )
+        assert self.ask(keys.FETCH, 11, wanted).responses
 
     def leave(self, version: int = 3) -> Any:
         if version < 3:

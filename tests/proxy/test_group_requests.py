@@ -231,6 +231,25 @@ def test_two_members_share_and_the_first_hears_of_it_in_its_heartbeat(
     assert len(one.owned[topic]) == 2
 
 
+def test_who_reads_nothing_while_it_waits_for_a_heartbeat_is_not_kept_waiting(
+    alone: Callable[[], ByHand], topic: str
+) -> None:
+    """sarama: one request in flight to a broker, a Fetch as well as a Heartbeat. Others are held meanwhile."""
+    one_at_a_time, held = alone().joins(), alone().joins()
+    for one in (one_at_a_time, held):
+        assert one.beat() == 0
+    # One that comes right after a held one's answer was waiting for that, and is not held either.
+    time.sleep(0.1)
+    send(held.sock, keys.HEARTBEAT, 3, held.heartbeat())
+    for _ in range(5):
+        one_at_a_time.fetch(topic)
+        assert one_at_a_time.beat() == 0
+        time.sleep(0.05)
+    held.sock.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        held.sock.recv(1)
+
+
 def test_a_member_lives_on_over_new_sockets(member: Callable[..., ByHand], topic: str) -> None:
     one = member().joins()
     for _ in range(3):

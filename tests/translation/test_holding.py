@@ -150,6 +150,12 @@ def test_a_beat_right_after_the_sync_group_is_not_held_for_the_request_for_offse
     assert play
 
 
+def test_a_beat_behind_which_its_client_reads_nothing_is_not_held() -> None:
+    """sarama has one request in flight to a broker, a Fetch as well as this."""
+    assert rhythmic() >> beats(5, others_wait=True) << AnswerHeartbeat(5)
+    assert rhythmic() >> beats(5)
+
+
 def test_one_that_was_late_once_is_still_held() -> None:
     play = after(rhythmic(), beats(5), wait(2_400), wait(3_000), beats(6), wait(2_400), wait(600), beats(7))
     assert play.member.held

@@ -17,7 +17,7 @@ from proxy.settings import Limits
 from proxy.treatments import Treatment
 from tests.unit.test_conversation import OPAQUE, PROOF, ShoutingWire, answer, asks, request, tells
 
-TAKEN = 11 << 16
+TAKEN, FETCH = 11 << 16, 1 << 16 | 11
 
 
 class TakingWire(ShoutingWire):
@@ -360,3 +360,36 @@ def test_of_a_client_that_was_not_let_in_a_large_request_that_came_at_once_is_ke
 def test_a_request_of_a_group_that_is_larger_than_any_is_not_kept() -> None:
     with pytest.raises(Disconnect, match="max_group_request_bytes"):
         talk_at_length(Desk()).from_client(request(TAKEN, 1, bytes(2 * LARGEST_BEGINNING))[:20])
+
+
+def fetches(talk: Conversation, correlation_id: int) -> None:
+    assert bytes(talk.from_client(request(FETCH, correlation_id)))
+
+
+def test_who_fetches_here_and_asks_for_one_thing_at_a_time_keeps_itself_waiting() -> None:
+    """sarama's commits do not wait for anything, and what comes behind those proves nothing."""
+    desk = Desk()
+    talk = talk_with(desk)
+    desk.at_once = talk.forward
+    talk.from_client(request(TAKEN, 1))
+    assert not talk.keeps_itself_waiting, "it does not fetch here"
+    for number in (2, 4):
+        fetches(talk, number)
+        talk.ask(own(100 + number), unheard)
+        talk.from_broker(answer(number - 1) + answer(number))
+        talk.from_client(request(TAKEN, number + 1))
+        talk.from_broker(answer(100 + number))
+    assert talk.keeps_itself_waiting
+
+
+def test_who_asks_for_more_behind_a_fetch_does_not() -> None:
+    desk = Desk()
+    talk = talk_with(desk)
+    desk.at_once = lambda frame: talk.answer(body(int.from_bytes(frame[4:8], "big")))
+    talk.from_client(request(TAKEN, 1))
+    fetches(talk, 2)
+    assert talk.keeps_itself_waiting
+    talk.from_client(request(TAKEN, 3))
+    talk.from_broker(answer(2))
+    fetches(talk, 4)
+    assert not talk.keeps_itself_waiting

@@ -62,7 +62,7 @@ def test_whatever_comes_behind_a_held_heartbeat_on_its_socket_does_not_wait() ->
 
 
 def test_a_client_that_begins_with_a_heartbeat_has_its_offsets_at_once() -> None:
-    """With one request in flight sarama asks for them when that is answered."""
+    """sarama has one request in flight to a broker: it asks for them when that is answered."""
     story = Story(foo=4)
     member = ByHand(story, "member").enters()
     began = story.world.now

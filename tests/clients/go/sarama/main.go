@@ -73,16 +73,22 @@ func (p *program) config() *sarama.Config {
 	config.ClientID = p.told.Name
 	config.Version = sarama.V2_8_0_0
 	config.Metadata.RefreshFrequency = 2 * time.Second
-	config.Producer.RequiredAcks = sarama.WaitForAll
-	config.Producer.Return.Successes = true
-	config.Producer.Idempotent = true
-	config.Net.MaxOpenRequests = 1
 	if tls := p.told.TLSConfig(); tls != nil {
 		config.Net.TLS.Enable, config.Net.TLS.Config = true, tls
 	}
 	if p.told.SASL != nil {
 		p.authenticate(config)
 	}
+	return config
+}
+
+// producing is idempotent, for which sarama wants one request in flight.
+func (p *program) producing() *sarama.Config {
+	config := p.config()
+	config.Producer.RequiredAcks = sarama.WaitForAll
+	config.Producer.Return.Successes = true
+	config.Producer.Idempotent = true
+	config.Net.MaxOpenRequests = 1
 	return config
 }
 
@@ -115,7 +121,7 @@ func (p *program) metadata() error {
 }
 
 func (p *program) produce(command lines.Command) error {
-	producer, err := sarama.NewSyncProducer(p.told.Brokers(), p.config())
+	producer, err := sarama.NewSyncProducer(p.told.Brokers(), p.producing())
 	if err != nil {
 		return err
 	}
@@ -151,7 +157,7 @@ func (p *program) transact(command lines.Command) error {
 }
 
 func (p *program) transactional(id string) (sarama.SyncProducer, error) {
-	config := p.config()
+	config := p.producing()
 	config.Producer.Transaction.ID = id
 	return sarama.NewSyncProducer(p.told.Brokers(), config)
 }

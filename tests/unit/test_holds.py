@@ -1,0 +1,70 @@
+"""What was waiting behind a Heartbeat that was held: the host looks once that is answered, and tells its member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+from kafka_protocol.messages import keys
+from proxy.groups.holding import BEHIND_MS, LONG_HOLD_MS, Holds
+from proxy.groups.host import Host
+from proxy.groups.requests import Requests
+from translation import events as ev
+from translation.actions import AnswerHeartbeat
+
+KEY = ("g", "m")
+
+
+class Held:
+    """A member whose Heartbeat, number 5, came at 0; what it is told is in `fed`."""
+
+    def __init__(self) -> None:
+        self.now_ms = 0
+        self.fed: list[ev.AnyEvent] = []
+        self.conversation = SimpleNamespace(requests=1, asks_ahead=False)
+        self._later: list[tuple[int, Callable[[], None]]] = []
+        request = SimpleNamespace(key=keys.HEARTBEAT, body=SimpleNamespace(group_id="g", member_id="m"))
+        self.line = cast(Any, SimpleNamespace(number=5, connection=SimpleNamespace(conversation=self.conversation)))
+        waiting = SimpleNamespace(line=self.line, request=request, at_ms=0)
+        requests = SimpleNamespace(waiting=lambda number: waiting, answer_order=lambda order, write: None)
+        clock = SimpleNamespace(at=lambda ms, then: self._later.append((ms, then)))
+        host = SimpleNamespace(clock=clock, feed=lambda key, event: self.fed.append(event))
+        self._clock = clock
+        self.holds = Holds(cast(Host, host), cast(Requests, requests))
+
+    def answered_at(self, now_ms: int) -> None:
+        self._clock.now_ms = now_ms
+        self.holds.answer(KEY, AnswerHeartbeat(5))
+
+    def looks(self) -> None:
+        later, self._later = self._later, []
+        for _, then in later:
+            then()
+
+
+def test_what_comes_the_moment_a_held_heartbeat_is_answered_had_waited_for_it() -> None:
+    held = Held()
+    held.answered_at(LONG_HOLD_MS)
+    assert [ms for ms, _ in held._later] == [LONG_HOLD_MS + BEHIND_MS]
+    held.conversation.requests += 1
+    held.looks()
+    assert held.fed == [ev.HoldHurt()]
+
+
+def test_where_nothing_comes_nothing_had() -> None:
+    held = Held()
+    held.answered_at(LONG_HOLD_MS)
+    held.looks()
+    assert not held.fed
+
+
+def test_nor_has_anything_of_who_has_asked_for_more_behind_a_held_heartbeat_before() -> None:
+    """Among the thousands of commits of a client that lives for weeks, some come just then by chance."""
+    held = Held()
+    held.holds.interrupted(held.line)
+    assert held.fed == [ev.HoldInterrupted(request=5)]
+    held.answered_at(LONG_HOLD_MS)
+    held.conversation.requests += 1
+    held.looks()
+    assert held.fed == [ev.HoldInterrupted(request=5)]

@@ -31,7 +31,8 @@ class JoinRequested(Event, frozen=True, kw_only=True):
 
     `predecessor` is the member id registered for this instance id, where the host knows one: it is released first.
     JoinGroup v0 has no rebalance timeout: the host puts the session timeout there. `company_assignor` is what the other
-    members of the group behind this proxy have agreed on.
+    members of the group behind this proxy have agreed on. `kin_hurt`: most of them, where their software is the same, cannot
+    stand that their Heartbeats are held.
     """
 
     request: int
@@ -45,6 +46,7 @@ class JoinRequested(Event, frozen=True, kw_only=True):
     instance_id: str | None = None
     predecessor: str | None = None
     company_assignor: str | None = None
+    kin_hurt: bool = False
     client_id: str = ""
     reason: str | None = None
 

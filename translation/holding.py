@@ -10,7 +10,7 @@ the rhythm is not known that may be a slow timer, so the second hold is a shorte
 Others (sarama) ask a broker for one thing at a time: everything else waits behind the beat. Where they fetch on that
 connection too the host sees it beforehand, and no beat is held; else it sees what waited come right after the answer.
 Whoever is caught twice is answered at once from then on; but for one whose first beat without a hold comes as late: that
-has a timer, slower than was thought.
+has a timer, slower than was thought. And a newcomer is taken to be as most of its kind are in its group.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _near(gap_ms: int, rhythm_ms: int) -> int:
 def _hold_ms(member: Member) -> int:
     rules = member.rules
     by_session_ms = member.contract.session_timeout_ms * rules.hold_session_part
-    if member.late_after_hold >= STRIKES or _is_hurt(member):
+    if stands_no_holds(member):
         return 0
     hold_ms = min(member.rhythm_ms * rules.hold_beat_part, by_session_ms)
     return int(min(hold_ms, member.doubtful_hold_ms * SHORTER_PART or hold_ms))
@@ -122,6 +122,10 @@ def hold_hurt(turn: Turn) -> None:
     turn.becomes(hurt_by_holds=turn.member.hurt_by_holds + 1)
     if _is_hurt(turn.member):
         turn.becomes(beat_ms=None)
+
+
+def stands_no_holds(member: Member) -> bool:
+    return member.late_after_hold >= STRIKES or _is_hurt(member)
 
 
 def _is_hurt(member: Member) -> bool:

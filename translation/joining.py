@@ -16,6 +16,7 @@ from translation.embedded import Malformed, Subscription, read_subscription
 from translation.ending import depart
 from translation.events import JoinRequested
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition, unless_blank
+from translation.holding import STRIKES
 from translation.member import Contract, Member, ParkedJoin, Partitions, Unseat
 from translation.rules import Rules
 from translation.states import Phase, Standing
@@ -97,6 +98,7 @@ def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         unseat=Unseat(join.predecessor, STATIC_LEAVE_EPOCH) if join.predecessor else None,
         epoch=0,
         verdict=e.NONE,
+        hurt_by_holds=STRIKES if join.kin_hurt else 0,
         parked=_parked((join.request,), turn, knows_id=bool(join.member_id)),
         heartbeat_at=turn.now,
         changed_at=turn.now,

@@ -76,6 +76,7 @@ def join_requested(
     fresh_id: str = "",
     predecessor: str | None = None,
     company_assignor: str | None = None,
+    kin_hurt: bool = False,
 ) -> ev.JoinRequested:
     body: m.JoinGroupRequest = request.body
     has_own = request.version >= 1 and body.rebalance_timeout_ms > 0
@@ -92,6 +93,7 @@ def join_requested(
         instance_id=body.group_instance_id,
         predecessor=predecessor,
         company_assignor=company_assignor,
+        kin_hurt=kin_hurt,
         client_id=request.client_id,
         reason=body.reason,
     )

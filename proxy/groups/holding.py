@@ -1,7 +1,8 @@
 """Heartbeats that are held, and what waits behind them on the same connection.
 
 Answers keep the order of requests, so whatever comes behind a held Heartbeat ends its hold. That a client sends nothing for
-just as long as its Heartbeat is held is seen only afterwards, and its member is told: it is held no more.
+just as long as its Heartbeat is held is seen only afterwards, and its member is told: it is held no more. Nor are those that
+come after it to the same group, with the same software.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from proxy.groups.line import Key, Line
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
+from translation.holding import stands_no_holds
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 # A Heartbeat that was held for so long has kept from its turn whatever waited behind it; that comes within this time.
 LONG_HOLD_MS, BEHIND_MS = 250, 25
+# Of a large group, whom a newcomer is compared with.
+MOST_ASKED = 16
 
 
 class Holds:
@@ -38,6 +42,16 @@ class Holds:
             self._interrupting = True
             self._host.feed(key, ev.HoldInterrupted(request=line.number))
             self._interrupting = False
+
+    def hurt_kin(self, group_id: str, line: Line) -> bool:
+        """Most of a few neighbours of its kind stand no holds."""
+        neighbours = [(group_id, name) for name in self._host.together.here(group_id)[:MOST_ASKED]]
+        kin = [key for key in neighbours if key in self._host.lines and self._host.lines[key].is_like(line)]
+        return 2 * sum(map(self._is_hurt, kin)) > len(kin)
+
+    def _is_hurt(self, key: Key) -> bool:
+        conversation = self._host.lines[key].connection.conversation
+        return stands_no_holds(self._host.members[key]) or conversation.keeps_itself_waiting
 
     def answer(self, key: Key, order: do.AnswerHeartbeat) -> None:
         waiting = self._requests.waiting(order.request)

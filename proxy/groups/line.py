@@ -94,6 +94,13 @@ class Line:
     def client_id(self) -> str:
         return self.client.client_id
 
+    def is_like(self, other: Line) -> bool:
+        """The same software, of the same version, as far as both say. Who says nothing is like others who don't."""
+        return (self.client.software, self.client.software_version) == (
+            other.client.software,
+            other.client.software_version,
+        )
+
     @property
     def is_free(self) -> bool:
         """The broker owes it no answer."""

@@ -217,7 +217,8 @@ class Requests:
         instance_id = request.body.group_instance_id
         registered = None if instance_id is None or key[1] else self._host.instances.get((key[0], instance_id))
         fresh_id = f"{request.client_id}-{uuid.uuid4()}"
-        join = classic.join_requested(request, number, fresh_id, registered, self._host.together.assignor(key[0]))
+        assignor, kin_hurt = self._host.together.assignor(key[0]), self.holds.hurt_kin(key[0], self.line_of(number))
+        join = classic.join_requested(request, number, fresh_id, registered, assignor, kin_hurt)
         if registered is not None and is_proper(self._host.absent(key[0]), join):
             self._host.feed((key[0], registered), ev.InstanceTaken())
         return join

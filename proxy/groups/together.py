@@ -6,6 +6,7 @@ lowered, so that they come when there is something to take.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_protocol.messages import keys
@@ -61,6 +62,11 @@ class Together:
         """What the members here have agreed on."""
         group = self._groups.get(group_id)
         return group.assignor if group else None
+
+    def here(self, group_id: str) -> Sequence[str]:
+        """Its members behind this proxy."""
+        group = self._groups.get(group_id)
+        return group.locals if group else ()
 
     def wants_description(self, key: Key) -> None:
         self._tell(key[0], gr.DescriptionWanted(member_id=key[1]))

@@ -133,6 +133,18 @@ BEATING = (
     ),
     Mutant(
         "holding.py",
+        " and not beat.others_wait",
+        "",
+        "who reads nothing while it waits for a Heartbeat is not held",
+    ),
+    Mutant(
+        "joining.py",
+        "hurt_by_holds=STRIKES if join.kin_hurt else 0",
+        "hurt_by_holds=0",
+        "a newcomer stands as many holds as its kin",
+    ),
+    Mutant(
+        "holding.py",
         "return int(min(max(gap_ms, rhythm_ms * SHORTEST_STEP), rhythm_ms * LONGEST_STEP))",
         "return gap_ms",
         "one odd gap between two Heartbeats moves the rhythm of a client only a little",

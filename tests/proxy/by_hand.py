@@ -156,9 +156,9 @@ class ByHand:
                 time.sleep(0.1)
 
     def beat(self, version: int = 3, generation: int | None = None) -> int:
-        return int(self.ask(keys.HEARTBEAT, version, self.heartbeat(version, generation)).error_code)
+        return int(self.ask(keys.HEARTBEAT, version, self.alive(version, generation)).error_code)
 
-    def heartbeat(self, version: int = 3, generation: int | None = None) -> m.HeartbeatRequest:
+    def alive(self, version: int = 3, generation: int | None = None) -> m.HeartbeatRequest:
         return m.HeartbeatRequest(
             group_id=self.group,
             generation_id=self.generation if generation is None else generation,

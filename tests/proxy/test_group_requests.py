@@ -240,10 +240,28 @@ def test_who_reads_nothing_while_it_waits_for_a_heartbeat_is_not_kept_waiting(
         assert one.beat() == 0
     # One that comes right after a held one's answer was waiting for that, and is not held either.
     time.sleep(0.1)
-    send(held.sock, keys.HEARTBEAT, 3, held.heartbeat())
+    send(held.sock, keys.HEARTBEAT, 3, held.alive())
     for _ in range(5):
         one_at_a_time.fetch(topic)
         assert one_at_a_time.beat() == 0
+        time.sleep(0.05)
+    held.sock.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        held.sock.recv(1)
+
+
+def test_a_newcomer_is_not_kept_waiting_either_where_its_neighbours_are_not(
+    member: Callable[..., ByHand], alone: Callable[[], ByHand], topic: str
+) -> None:
+    one_at_a_time, newcomer, held = member().joins(), member(), alone().joins()
+    one_at_a_time.fetch(topic)
+    share(one_at_a_time, newcomer)
+    for one in (newcomer, held):
+        assert one.beat() == 0
+    time.sleep(0.1)
+    send(held.sock, keys.HEARTBEAT, 3, held.alive())
+    for _ in range(5):
+        assert newcomer.beat() == 0
         time.sleep(0.05)
     held.sock.setblocking(False)
     with pytest.raises(BlockingIOError):

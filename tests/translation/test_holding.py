@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from tests.translation.playbook import (
+    LEARNED,
     NOW,
     RULES,
     Is,
@@ -33,7 +34,7 @@ from translation.events import (
     HoldInterrupted,
 )
 from translation.group import described_member
-from translation.member import LONG_AGO
+from translation.member import LONG_AGO, Member
 
 HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)
 
@@ -154,6 +155,16 @@ def test_a_beat_behind_which_its_client_reads_nothing_is_not_held() -> None:
     """sarama has one request in flight to a broker, a Fetch as well as this."""
     assert rhythmic() >> beats(5, others_wait=True) << AnswerHeartbeat(5)
     assert rhythmic() >> beats(5)
+
+
+@pytest.mark.parametrize("kin_hurt", [True, False])
+def test_a_newcomer_is_held_unless_its_kin_stands_no_holds(kin_hurt: bool) -> None:
+    newcomer = joins(fresh_id="m", version=3, kin_hurt=kin_hurt)
+    play = after(
+        Playbook(Member(group_id="g", rules=HOLDING)), newcomer, granted(2, [0, 1]), LEARNED, target(2, [0, 1])
+    )
+    play = after(play, syncs(2), wait(1_000), beats(3))
+    assert (play.member.held is None) == kin_hurt
 
 
 def test_one_that_was_late_once_is_still_held() -> None:

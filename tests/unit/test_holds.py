@@ -7,11 +7,15 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kafka_protocol.messages import keys
+from proxy.connections import Connection
 from proxy.groups.holding import BEHIND_MS, LONG_HOLD_MS, Holds
 from proxy.groups.host import Host
+from proxy.groups.line import Line, Taker
 from proxy.groups.requests import Requests
 from translation import events as ev
 from translation.actions import AnswerHeartbeat
+from translation.holding import STRIKES
+from translation.member import Member
 
 KEY = ("g", "m")
 
@@ -68,3 +72,38 @@ def test_nor_has_anything_of_who_has_asked_for_more_behind_a_held_heartbeat_befo
     held.conversation.requests += 1
     held.looks()
     assert held.fed == [ev.HoldInterrupted(request=5)]
+
+
+# --- kin -------------------------------------------------------------------------------------------------------------
+
+
+def line(software: str = "", waits: bool = False) -> Line:
+    connection = SimpleNamespace(client="10.0.0.1:5000", conversation=SimpleNamespace(keeps_itself_waiting=waits))
+    return Line(cast(Connection, connection), cast(Taker, None), (software, "1"))
+
+
+def hurt_kin(newcomer: Line, *neighbours: tuple[Member, Line]) -> bool:
+    names = [f"m{number}" for number in range(len(neighbours))]
+    host = SimpleNamespace(
+        members={("g", name): member for name, (member, _) in zip(names, neighbours, strict=True)},
+        lines={("g", name): theirs for name, (_, theirs) in zip(names, neighbours, strict=True)},
+        together=SimpleNamespace(here=lambda group_id: tuple(names)),
+    )
+    return Holds(cast(Host, host), cast(Requests, None)).hurt_kin("g", newcomer)
+
+
+FINE = Member(group_id="g")
+HURT, LATE = Member(group_id="g", hurt_by_holds=STRIKES), Member(group_id="g", late_after_hold=STRIKES)
+
+
+def test_a_newcomer_is_as_most_of_its_kind_are() -> None:
+    assert not hurt_kin(line())
+    assert hurt_kin(line(), (HURT, line()))
+    assert hurt_kin(line(), (HURT, line()), (LATE, line()), (FINE, line()))
+    assert hurt_kin(line(), (FINE, line(waits=True)))
+    assert not hurt_kin(line(), (HURT, line()), (FINE, line()))
+
+
+def test_what_other_software_stands_is_no_concern_of_it() -> None:
+    assert not hurt_kin(line("a"), (HURT, line("b")))
+    assert hurt_kin(line("a"), (HURT, line("a")), (FINE, line("b")), (FINE, line("b")))

@@ -231,6 +231,35 @@ def test_two_members_share_and_the_first_hears_of_it_in_its_heartbeat(
     assert len(one.owned[topic]) == 2
 
 
+@pytest.fixture
+def direct(cluster: Cluster, topic: str) -> Iterator[ByHand]:
+    """Past the proxy, in the group that `member` makes members of."""
+    one = ByHand(("127.0.0.1", cluster.nodes[cluster.coordinator(topic)].client_port), topic, topic)
+    yield one
+    one.close()
+
+
+def test_a_group_that_only_holds_committed_offsets_goes_on_from_them(
+    direct: ByHand, member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """As a simple consumer or a tool leaves it, for no member has ever been in it."""
+    until(lambda: direct.commit(topic, 2, 7) == 0, "the commit is taken by a coordinator that has just come")
+    assert member().joins().committed(topic, 2) == 7
+    assert describe(cluster, topic).group_state == "Stable"
+
+
+def test_a_classic_group_that_has_emptied_goes_on_as_a_group_of_native_members(
+    direct: ByHand, member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    assert direct.join().error_code == 0
+    direct.leads(b"")
+    assert direct.commit(topic, 0, 5) == 0
+    assert direct.leave().error_code == 0
+    one = member().joins()
+    assert (one.owned, one.committed(topic, 0)) == ({topic: [0, 1, 2, 3]}, 5)
+    assert [each.member_id for each in describe(cluster, topic).members] == [one.member_id]
+
+
 def test_who_reads_nothing_while_it_waits_for_a_heartbeat_is_not_kept_waiting(
     alone: Callable[[], ByHand], topic: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -22,6 +23,12 @@ SECURED = (
     "tests/proxy/test_cli_watching.py",
     "tests/proxy/test_security.py",
 )
+
+
+def pytest_configure() -> None:
+    """Whoever is started in the background ignores Ctrl-C, and so would all that is started here."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

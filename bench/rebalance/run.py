@@ -120,7 +120,7 @@ async def play(
         began = counters.read()
 
     async with AsyncExitStack() as exits:
-        stage = Stage(kafka, layout, strategy, exits, chance)
+        stage = Stage(kafka, layout, STRATEGIES[strategy], exits, chance)
         try:
             played = await SCENARIOS[scenario](stage, begin)
             ended_ms = await stage.converged(calm=0.5) * 1000

@@ -22,16 +22,25 @@ PARTITIONS = 24
 RECORDS_PER_SECOND = 240
 SESSION_MS = 10_000
 LEGACY_BEAT_SECONDS = 3
-# How legacy members come: the library, and what it is told of the strategy. Java is told nothing: by default it offers range
-# first and cooperative-sticky too.
-STRATEGIES = {
-    "range": ("confluent-kafka", "range"),
-    "cooperative": ("confluent-kafka", "cooperative"),
-    "java": ("java-3.9", None),
-}
-NATIVE = "confluent-kafka"
 # The test programs commit more often than clients do.
 AS_BY_DEFAULT = {"auto.commit.interval.ms": 5_000}
+
+
+class Kind(NamedTuple):
+    """How legacy members come: the library, what it is told of the strategy, and in its own words of anything else."""
+
+    library: str
+    strategy: str | None
+    settings: dict[str, Any]
+
+
+# Java is told nothing: by default it offers range first and cooperative-sticky too.
+STRATEGIES = {
+    "range": Kind("confluent-kafka", "range", AS_BY_DEFAULT),
+    "cooperative": Kind("confluent-kafka", "cooperative", AS_BY_DEFAULT),
+    "java": Kind("java-3.9", None, AS_BY_DEFAULT),
+}
+NATIVE = "confluent-kafka"
 
 
 class Layout(NamedTuple):
@@ -71,16 +80,16 @@ class Records:
 
 
 class Stage:
-    def __init__(self, kafka: Cluster, layout: Layout, strategy: str, exits: AsyncExitStack, chance: Random) -> None:
+    def __init__(self, kafka: Cluster, layout: Layout, kind: Kind, exits: AsyncExitStack, chance: Random) -> None:
         self.kafka = kafka
         self.layout = layout
-        self.library, self.told = STRATEGIES[strategy]
+        self.kind = kind
         self.topic = f"bench-{uuid.uuid4().hex[:12]}"
         self.everybody: list[Client] = []
         # Those that are there now.
         self.present: list[Client] = []
         self._exits = exits
-        self._chance = chance
+        self.chance = chance
         kafka.create_topic(self.topic, partitions=PARTITIONS)
         self.records = Records(kafka.bootstrap, self.topic)
 
@@ -98,15 +107,16 @@ class Stage:
         """A program that `joins` later. How long one takes to start is not measured here, and what a JVM's start takes of
         the machine would be; it has talked to the cluster, for a JVM's first words take a second, in which it loads classes.
         """
-        library, bootstrap = (NATIVE, self.layout.native) if native else (self.library, self.layout.legacy)
+        library, bootstrap = (NATIVE, self.layout.native) if native else (self.kind.library, self.layout.legacy)
         client = await self._exits.enter_async_context(await Client.start(library, bootstrap, name=name))
         await client.metadata()
         return client
 
     def joins(self, client: Client, native: bool = False) -> None:
-        as_legacy = {"strategy": self.told, "session_timeout_ms": SESSION_MS}
-        as_such: dict[str, Any] = {"protocol": "consumer"} if native else as_legacy
-        client.subscribe(self.topic, self.topic, settings=AS_BY_DEFAULT, **as_such)
+        as_such: dict[str, Any] = {"protocol": "consumer", "settings": AS_BY_DEFAULT}
+        if not native:
+            as_such = {"strategy": self.kind.strategy, "settings": self.kind.settings, "session_timeout_ms": SESSION_MS}
+        client.subscribe(self.topic, self.topic, **as_such)
         self.everybody.append(client)
         self.present.append(client)
 
@@ -130,7 +140,7 @@ class Stage:
     async def is_calm(self) -> None:
         """Converged, and a while later."""
         await self.converged()
-        await trio.sleep(self._chance.uniform(0, LEGACY_BEAT_SECONDS))
+        await trio.sleep(self.chance.uniform(0, LEGACY_BEAT_SECONDS))
 
     async def converged(self, within: float = 90, calm: float = 2.0) -> float:
         """When every partition had one owner among those present, each of whom has its share; stays so for a moment.

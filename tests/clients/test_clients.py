@@ -70,7 +70,8 @@ async def round_trip(kafka: Cluster, library: str) -> None:
         await bob.produce(topic, 10, first=100)
         await bob.until(lambda: len(bob.values) >= 10)
         assert sorted(bob.values) == [str(number) for number in range(100, 110)]
-        await bob.event("committed")
+        # It may have been told before `produced` was.
+        await bob.until(lambda: bob.seen("committed"))
 
 
 @makes()

@@ -63,14 +63,13 @@ class Holds:
         now_ms = self._host.clock.now_ms
         if now_ms - waiting.at_ms < LONG_HOLD_MS:
             return
-        conversation = waiting.line.connection.conversation
-        if conversation.asks_ahead:
-            # What comes by chance just now would not have waited.
-            return
+        line, conversation = waiting.line, waiting.line.connection.conversation
         requests = conversation.requests
 
         def look() -> None:
-            if conversation.requests > requests:
+            """Of who asks ahead, once is chance: it is a commit of thousands."""
+            had_waited, line.came_behind = line.came_behind, conversation.requests > requests
+            if line.came_behind and (had_waited or not conversation.asks_ahead):
                 self._host.feed(key, ev.HoldHurt())
 
         self._host.clock.at(now_ms + BEHIND_MS, look)

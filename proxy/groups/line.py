@@ -75,6 +75,8 @@ class Line:
         self.natives: set[str] = set()
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
+        # Something came right behind the last Heartbeat of its that was held to the end.
+        self.came_behind = False
         self._taker = taker
         # Groups that its principal may read, and until when that counts.
         self._admitted: dict[str, int] = {}

@@ -29,7 +29,10 @@ class Held:
         self.conversation = SimpleNamespace(requests=1, asks_ahead=False)
         self._later: list[tuple[int, Callable[[], None]]] = []
         request = SimpleNamespace(key=keys.HEARTBEAT, body=SimpleNamespace(group_id="g", member_id="m"))
-        self.line = cast(Any, SimpleNamespace(number=5, connection=SimpleNamespace(conversation=self.conversation)))
+        self.line = cast(
+            Any,
+            SimpleNamespace(number=5, came_behind=False, connection=SimpleNamespace(conversation=self.conversation)),
+        )
         waiting = SimpleNamespace(line=self.line, request=request, at_ms=0)
         requests = SimpleNamespace(waiting=lambda number: waiting, answer_order=lambda order, write: None)
         clock = SimpleNamespace(at=lambda ms, then: self._later.append((ms, then)))
@@ -63,15 +66,20 @@ def test_where_nothing_comes_nothing_had() -> None:
     assert not held.fed
 
 
-def test_nor_has_anything_of_who_has_asked_for_more_behind_a_held_heartbeat_before() -> None:
-    """Among the thousands of commits of a client that lives for weeks, some come just then by chance."""
+def test_of_who_has_asked_for_more_behind_a_held_heartbeat_before_it_is_chance_but_for_twice_in_a_row() -> None:
+    """Among the thousands of commits of a client that lives for weeks, some come just then."""
     held = Held()
     held.holds.interrupted(held.line)
+    assert held.fed == [ev.HoldInterrupted(request=5)]
+    for comes in (1, 0, 1):
+        held.answered_at(LONG_HOLD_MS)
+        held.conversation.requests += comes
+        held.looks()
     assert held.fed == [ev.HoldInterrupted(request=5)]
     held.answered_at(LONG_HOLD_MS)
     held.conversation.requests += 1
     held.looks()
-    assert held.fed == [ev.HoldInterrupted(request=5)]
+    assert held.fed == [ev.HoldInterrupted(request=5), ev.HoldHurt()]
 
 
 # --- kin -------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """python -m bench.libraries.run [--library NAME …] [--rounds N] [--markdown]
 
 One more member comes to a group of two, and goes: how long until all partitions are shared out again, how long they had
-nobody meanwhile, and how long the one who goes takes to close. Each library as it is by default, directly and through the
-proxy in the same seconds; medians over the rounds, and of closing the worst too.
+nobody meanwhile, and how long the one who goes takes to close. Each library with the strategy and the Heartbeats it has by
+default, directly and through the proxy in the same seconds; medians over the rounds, and of closing the worst too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.clients import LIBRARIES
 from tests.kafka import Cluster
 from tests.proxy.running import Running
 
-# The programs of the others commit each half second, or with each batch.
+# As these do by default. The programs of the others commit each half second, whatever their libraries would do.
 EVERY_FIVE_SECONDS: dict[str, dict[str, Any]] = {
     "java-3.9": AS_BY_DEFAULT,
     "java-4.4": AS_BY_DEFAULT,
@@ -34,7 +34,7 @@ EVERY_FIVE_SECONDS: dict[str, dict[str, Any]] = {
     "kafka-python": {"auto_commit_interval_ms": 5_000},
     "aiokafka": {"auto_commit_interval_ms": 5_000},
 }
-# Long enough that whatever a library's first Heartbeats teach the proxy is learnt.
+# Some Heartbeats long, but no more than that: who goes so early may still have one held that will be held no more later.
 AT_HOME_SECONDS = 4.0
 
 

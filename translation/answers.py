@@ -20,7 +20,7 @@ from translation.group_heartbeat import (
     GroupHeartbeat,
     GroupHeartbeatAnswer,
 )
-from translation.member import NOTHING, Member, Unseat
+from translation.member import NOTHING, Member, ParkedJoin, Unseat
 from translation.refusals import LOST, Refusal, Then, refusal
 from translation.sending import hurry, next_beat, restates
 from translation.states import Phase, Standing
@@ -79,7 +79,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     before = turn.member
     assigned = before.assigned if answer.assignment is None else frozenset(answer.assignment)
     if (answer.member_epoch, assigned) != (before.epoch, before.assigned):
-        turn.becomes(changed_at=turn.now, settled=False)
+        turn.becomes(changed_at=turn.now, settled=False, parked=_look_anew(before.parked), describe_at=None)
     turn.becomes(
         epoch=answer.member_epoch,
         assigned=assigned,
@@ -94,6 +94,11 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     if turn.member.unnamed:
         turn.order(LearnTopics(tuple(sorted(turn.member.unnamed))))
     send_waiting(turn)
+
+
+def _look_anew(parked: ParkedJoin | None) -> ParkedJoin | None:
+    """What the group said of the rest was of before: whoever gave this has let others be asked sooner for theirs."""
+    return parked and msgspec.structs.replace(parked, rest_at=0, rest_from=0)
 
 
 def _standing_after(member: Member, sent: GroupHeartbeat) -> Standing:

@@ -62,7 +62,7 @@ class SyncRequested(Event, frozen=True, kw_only=True):
 
 
 class HeartbeatRequested(Event, frozen=True, kw_only=True):
-    """`others_wait`: until this is answered, the client reads nothing."""
+    """`others_wait`: until this is answered, the client reads nothing, or it will soon ask for something else."""
 
     request: int
     generation: int

@@ -1,7 +1,7 @@
 """python -m bench.libraries.run [--library NAME …] [--rounds N] [--markdown]
 
 One more member comes to a group of two, and goes: how long until all partitions are shared out again, how long they had
-nobody meanwhile, and how long the one who goes takes to close. Each library with the strategy and the Heartbeats it has by
+nobody meanwhile, and how long the one who goes takes to close. Each library with the strategy, Heartbeats and commits it has by
 default, directly and through the proxy in the same seconds; medians over the rounds, and of closing the worst too.
 """
 
@@ -14,26 +14,17 @@ import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from random import Random
-from typing import Any
 
 import msgspec
 import trio
 
 from bench.document import write_section
 from bench.rebalance.measures import idle_ms
-from bench.rebalance.stage import AS_BY_DEFAULT, LEGACY_BEAT_SECONDS, Kind, Layout, Stage
+from bench.rebalance.stage import LEGACY_BEAT_SECONDS, Kind, Layout, Stage
 from tests.clients import LIBRARIES
 from tests.kafka import Cluster
 from tests.proxy.running import Running
 
-# As these do by default. The programs of the others commit each half second, whatever their libraries would do.
-EVERY_FIVE_SECONDS: dict[str, dict[str, Any]] = {
-    "java-3.9": AS_BY_DEFAULT,
-    "java-4.4": AS_BY_DEFAULT,
-    "confluent-kafka": AS_BY_DEFAULT,
-    "kafka-python": {"auto_commit_interval_ms": 5_000},
-    "aiokafka": {"auto_commit_interval_ms": 5_000},
-}
 # Some Heartbeats long, but no more than that: who goes so early may still have one held that will be held no more later.
 AT_HOME_SECONDS = 4.0
 
@@ -85,7 +76,7 @@ async def side_by_side(kafka: Cluster, layouts: Sequence[Layout], library: str, 
 
 
 async def play(kafka: Cluster, layout: Layout, library: str, rounds: int, into: list[Round]) -> None:
-    kind = Kind(library, None, EVERY_FIVE_SECONDS.get(library, {}))
+    kind = Kind(library, None)
     async with AsyncExitStack() as exits:
         stage = Stage(kafka, layout, kind, exits, Random(library))
         try:

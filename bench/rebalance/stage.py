@@ -22,23 +22,20 @@ PARTITIONS = 24
 RECORDS_PER_SECOND = 240
 SESSION_MS = 10_000
 LEGACY_BEAT_SECONDS = 3
-# The test programs commit more often than clients do.
-AS_BY_DEFAULT = {"auto.commit.interval.ms": 5_000}
 
 
 class Kind(NamedTuple):
-    """How legacy members come: the library, what it is told of the strategy, and in its own words of anything else."""
+    """How legacy members come: the library, and what it is told of the strategy."""
 
     library: str
     strategy: str | None
-    settings: dict[str, Any]
 
 
 # Java is told nothing: by default it offers range first and cooperative-sticky too.
 STRATEGIES = {
-    "range": Kind("confluent-kafka", "range", AS_BY_DEFAULT),
-    "cooperative": Kind("confluent-kafka", "cooperative", AS_BY_DEFAULT),
-    "java": Kind("java-3.9", None, AS_BY_DEFAULT),
+    "range": Kind("confluent-kafka", "range"),
+    "cooperative": Kind("confluent-kafka", "cooperative"),
+    "java": Kind("java-3.9", None),
 }
 NATIVE = "confluent-kafka"
 
@@ -113,10 +110,10 @@ class Stage:
         return client
 
     def joins(self, client: Client, native: bool = False) -> None:
-        as_such: dict[str, Any] = {"protocol": "consumer", "settings": AS_BY_DEFAULT}
+        as_such: dict[str, Any] = {"protocol": "consumer"}
         if not native:
-            as_such = {"strategy": self.kind.strategy, "settings": self.kind.settings, "session_timeout_ms": SESSION_MS}
-        client.subscribe(self.topic, self.topic, **as_such)
+            as_such = {"strategy": self.kind.strategy, "session_timeout_ms": SESSION_MS}
+        client.subscribe(self.topic, self.topic, commit="default", **as_such)
         self.everybody.append(client)
         self.present.append(client)
 

@@ -2,7 +2,7 @@
 
 Answers keep the order of requests, so whatever comes behind a held Heartbeat ends its hold. That a client sends nothing for
 just as long as its Heartbeat is held is seen only afterwards, and its member is told: it is held no more. Nor are those that
-come after it to the same group, with the same software.
+come after it to the same group, with the same software. And where much is asked on the connection no hold would last.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # A Heartbeat that was held for so long has kept from its turn whatever waited behind it; that comes within this time.
 LONG_HOLD_MS, BEHIND_MS = 250, 25
+# As much in between two Heartbeats would end a hold soon, and who beats so long after an answer would come late for nothing.
+MUCH_BETWEEN = 5
 # Of a large group, whom a newcomer is compared with.
 MOST_ASKED = 16
 
@@ -42,6 +44,11 @@ class Holds:
             self._interrupting = True
             self._host.feed(key, ev.HoldInterrupted(request=line.number))
             self._interrupting = False
+
+    def would_hurt(self, line: Line) -> bool:
+        """Holding its Heartbeat: others wait behind it or soon come, as far as that is seen beforehand."""
+        is_busy = line.asked_since_beat() >= MUCH_BETWEEN
+        return is_busy or line.connection.conversation.keeps_itself_waiting
 
     def hurt_kin(self, group_id: str, line: Line) -> bool:
         """Most of a few neighbours of its kind stand no holds."""

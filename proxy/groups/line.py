@@ -77,6 +77,8 @@ class Line:
         self.number: int | None = None
         # Something came right behind the last Heartbeat of its that was held to the end.
         self.came_behind = False
+        # How many had come on the connection when it last beat, or heard its assignment.
+        self._asked_before = 0
         self._taker = taker
         # Groups that its principal may read, and until when that counts.
         self._admitted: dict[str, int] = {}
@@ -107,6 +109,11 @@ class Line:
     def is_free(self) -> bool:
         """The broker owes it no answer."""
         return not self.connection.conversation.expected
+
+    def asked_since_beat(self) -> int:
+        """How much else has been asked here since the last Heartbeat or SyncGroup, now that there is another."""
+        asked_before, self._asked_before = self._asked_before, self.connection.conversation.requests
+        return self._asked_before - asked_before - 1
 
     @property
     def groups(self) -> set[str]:

@@ -204,11 +204,10 @@ class Requests:
             case keys.JOIN_GROUP:
                 return self._join(number, key, request)
             case keys.SYNC_GROUP:
+                self.line_of(number).asked_since_beat()
                 return classic.sync_requested(request, number)
             case keys.HEARTBEAT:
-                return classic.heartbeat_requested(
-                    request, number, self.line_of(number).connection.conversation.keeps_itself_waiting
-                )
+                return classic.heartbeat_requested(request, number, self.holds.would_hurt(self.line_of(number)))
             case _:
                 return classic.commit_requested(request, number)
 

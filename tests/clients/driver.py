@@ -155,7 +155,8 @@ class Client:
     ) -> None:
         """Joins the group and polls from then on.
 
-        `commit` is "auto" (every 500 ms), "each" (after each poll, synchronously) or "none". The revoke callback sleeps
+        `commit` is "auto" (every 500 ms), "default" (as the library does when told nothing), "each" (after each poll,
+        synchronously) or "none". The revoke callback sleeps
         for `revoke_ms`. `transform={"to": topic, "transactional_id": id}` copies every record read, and commits its offset,
         in transactions.
         """

@@ -636,6 +636,12 @@ GROUP = (
         "what comes as late as a client's next beat is not waited for",
     ),
     Mutant(
+        "answers.py",
+        "parked=_look_anew(before.parked), describe_at=None",
+        "parked=before.parked",
+        "what was said of the rest counts no more when a part has come",
+    ),
+    Mutant(
         "member.py",
         "since if self.parked.rest_from > in_time else in_time",
         "in_time",

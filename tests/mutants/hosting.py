@@ -95,6 +95,13 @@ HOSTING = (
         f"{ON_THE_WAY}::test_who_sends_nothing_while_its_heartbeat_is_held_is_soon_held_no_more",
     ),
     hosted(
+        "holding.py",
+        "return is_busy or line",
+        "return line",
+        "where much is asked between two heartbeats these are answered at once",
+        f"{REQUESTS}::test_where_much_is_asked_between_two_heartbeats_these_are_answered_at_once",
+    ),
+    hosted(
         "commits.py",
         "return request.answered(answer) if stale else frame",
         "return frame",

@@ -15,6 +15,7 @@ import pytest
 from kafka_protocol import decode
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy.groups.holding import MUCH_BETWEEN
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.wire import send
@@ -274,6 +275,25 @@ def test_who_reads_nothing_while_it_waits_for_a_heartbeat_is_not_kept_waiting(
         one_at_a_time.fetch(topic)
         assert one_at_a_time.beat() == 0
         time.sleep(0.05)
+    held.sock.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        held.sock.recv(1)
+
+
+def test_where_much_is_asked_between_two_heartbeats_these_are_answered_at_once(
+    alone: Callable[[], ByHand], topic: str
+) -> None:
+    """Who commits with each batch (@platformatic/kafka) would end each hold soon, and beats so long after the answer: its
+    next beat came late for nothing, and members that had beaten together no longer did."""
+    busy, held = alone().joins(), alone().joins()
+    for one in (busy, held):
+        assert one.beat() == 0
+    time.sleep(0.1)
+    send(held.sock, keys.HEARTBEAT, 3, held.alive())
+    for _ in range(3):
+        for offset in range(MUCH_BETWEEN):
+            assert busy.commit(topic, 0, offset) == 0
+        assert busy.beat() == 0
     held.sock.setblocking(False)
     with pytest.raises(BlockingIOError):
         held.sock.recv(1)

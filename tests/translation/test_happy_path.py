@@ -66,7 +66,7 @@ def test_a_newcomer_is_parked_until_its_assignment_is_whole_and_then_told_all_of
     play >> granted(2, []) << DescribeGroup() << Is("completing-rebalance/stable E2 g-1")
     play >> target(2, [0, 1])
     play >> wait(200) << DescribeGroup() << beat(2)
-    play >> granted(2, [0, 1]) << LearnTopics(("a",))
+    play >> granted(2, [0, 1]) << LearnTopics(("a",)) << DescribeGroup()
     play >> LEARNED
     play >> target(2, [0, 1]) << joined()
     play >> syncs() << synced() << remembered()

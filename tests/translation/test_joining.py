@@ -287,6 +287,24 @@ def test_a_newcomer_does_not_wait_for_company_that_cannot_come_soon() -> None:
     assert play >> late << joined()
 
 
+def test_what_was_said_of_the_rest_counts_no_more_when_a_part_has_come() -> None:
+    """It was to come in 5 s, said the group. Then one gave up its part, and now the other is asked for its own too."""
+    play = Playbook(joining(msgspec.structs.replace(RULES, idle_ms=400)))
+    play >> granted(2, []) << DescribeGroup()
+    play >> msgspec.structs.replace(target(2, [0, 1]), rest_from=play.now + 5_000)
+    play >> wait(200) << DescribeGroup() << beat(2)
+    play >> granted(2, [0]) << LearnTopics(("a",)) << DescribeGroup()
+    play >> LEARNED << Is("completing-rebalance/stable E2 g-1")
+    in_a_second = play.now + 1_000
+    after(
+        play,
+        msgspec.structs.replace(target(2, [0, 1]), coming=1, comes_at=in_a_second, rest_from=in_a_second),
+        wait(1_399),
+    )
+    assert play.member.parked
+    assert play >> wait(1) << joined()
+
+
 def test_whoever_was_talked_into_a_vote_keeps_it_when_it_joins_again() -> None:
     """It offers nothing that all offer. A vote for its own wish would be a new target, and that the next JoinGroup."""
     play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from kafka_protocol.messages import keys
 from proxy.connections import Connection
-from proxy.groups.holding import BEHIND_MS, LONG_HOLD_MS, Holds
+from proxy.groups.holding import BEHIND_MS, LONG_HOLD_MS, MUCH_BETWEEN, Holds
 from proxy.groups.host import Host
 from proxy.groups.line import Line, Taker
 from proxy.groups.requests import Requests
@@ -82,11 +84,33 @@ def test_of_who_has_asked_for_more_behind_a_held_heartbeat_before_it_is_chance_b
     assert held.fed == [ev.HoldInterrupted(request=5), ev.HoldHurt()]
 
 
+# --- beforehand ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("others", "would_hurt"), [(MUCH_BETWEEN - 1, False), (MUCH_BETWEEN, True)])
+def test_where_much_is_asked_between_two_heartbeats_a_hold_would_not_last(others: int, would_hurt: bool) -> None:
+    """A connection may have many members, and beat for each."""
+    here = line()
+    assert here.asked_since_beat() == -1
+    here.connection.conversation.requests += 1 + others
+    assert Holds(cast(Host, None), cast(Requests, None)).would_hurt(here) is would_hurt
+    here.connection.conversation.requests += 1
+    assert not Holds(cast(Host, None), cast(Requests, None)).would_hurt(here), (
+        "of what came before that beat nothing counts"
+    )
+
+
+def test_who_reads_nothing_else_while_it_waits_would_be_hurt() -> None:
+    assert Holds(cast(Host, None), cast(Requests, None)).would_hurt(line(waits=True))
+
+
 # --- kin -------------------------------------------------------------------------------------------------------------
 
 
 def line(software: str = "", waits: bool = False) -> Line:
-    connection = SimpleNamespace(client="10.0.0.1:5000", conversation=SimpleNamespace(keeps_itself_waiting=waits))
+    connection = SimpleNamespace(
+        client="10.0.0.1:5000", conversation=SimpleNamespace(keeps_itself_waiting=waits, requests=0)
+    )
     return Line(cast(Connection, connection), cast(Taker, None), (software, "1"))
 
 

@@ -217,8 +217,11 @@ public class Client {
         said.put("group.id", options.get("group").asText());
         said.put("auto.offset.reset", "earliest");
         said.put("isolation.level", "read_committed");
-        said.put("enable.auto.commit", String.valueOf(options.get("commit").asText().equals("auto")));
-        said.put("auto.commit.interval.ms", "500");
+        String commit = options.get("commit").asText();
+        said.put("enable.auto.commit", String.valueOf(commit.equals("auto") || commit.equals("default")));
+        if (commit.equals("auto")) {
+            said.put("auto.commit.interval.ms", "500");
+        }
         said.put("metadata.max.age.ms", "2000");
         put(said, "group.instance.id", options.get("instance_id"));
         put(said, "max.poll.interval.ms", options.get("max_poll_interval_ms"));

@@ -77,8 +77,8 @@ const obey = {
     await consumer.connect()
     await consumer.subscribe({ topics: options.topics, fromBeginning: true })
     await consumer.run({
-      autoCommit: options.commit === 'auto' && !options.transform,
-      autoCommitInterval: 500,
+      autoCommit: ['auto', 'default'].includes(options.commit) && !options.transform,
+      ...(options.commit === 'auto' && { autoCommitInterval: 500 }),
       eachBatch: batch => take(batch, options),
     })
   },

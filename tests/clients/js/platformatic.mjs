@@ -99,8 +99,8 @@ function consumerSettings(options) {
     heartbeatInterval: options.heartbeat_interval_ms,
     rebalanceTimeout: options.max_poll_interval_ms,
   }
-  const auto = options.commit === 'auto' && !options.transform
-  return { ...given(said), maxWaitTime: 500, metadataMaxAge: 2000, autocommit: auto ? 500 : false, ...options.settings }
+  const autocommit = options.transform ? false : ({ auto: 500, default: true }[options.commit] ?? false)
+  return { ...given(said), maxWaitTime: 500, metadataMaxAge: 2000, autocommit, ...options.settings }
 }
 
 // A stream that an error has ended is begun anew, as an application would.

@@ -132,8 +132,8 @@ class Program:
             "group.instance.id": options["instance_id"],
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
-            "enable.auto.commit": options["commit"] == "auto",
-            "auto.commit.interval.ms": 500,
+            "enable.auto.commit": options["commit"] in ("auto", "default"),
+            "auto.commit.interval.ms": 500 if options["commit"] == "auto" else None,
             "max.poll.interval.ms": options["max_poll_interval_ms"],
             # Group settings of the broker in the new protocol, where the client refuses to start with them.
             "session.timeout.ms": None if native else options["session_timeout_ms"],

@@ -125,7 +125,7 @@ class Program:
 
     def do_close(self) -> None:
         if self.consumer is not None:
-            self.consumer.close(autocommit=self.options["commit"] == "auto")
+            self.consumer.close(autocommit=self.options["commit"] in ("auto", "default"))
         self.open = False
 
     def poll(self) -> None:
@@ -145,8 +145,8 @@ class Program:
             "group_instance_id": options["instance_id"],
             "auto_offset_reset": "earliest",
             "isolation_level": "read_committed",
-            "enable_auto_commit": options["commit"] == "auto",
-            "auto_commit_interval_ms": 500,
+            "enable_auto_commit": options["commit"] in ("auto", "default"),
+            "auto_commit_interval_ms": 500 if options["commit"] == "auto" else None,
             "metadata_max_age_ms": 2000,
             "max_poll_interval_ms": options["max_poll_interval_ms"],
             "session_timeout_ms": options["session_timeout_ms"],

@@ -207,6 +207,8 @@ func (p *program) begin(said []kgo.Opt) (err error) {
 		}
 	case p.options.Commit == "auto":
 		p.consumer, err = kgo.NewClient(append(said, kgo.AutoCommitInterval(500*time.Millisecond))...)
+	case p.options.Commit == "default":
+		p.consumer, err = kgo.NewClient(said...)
 	default:
 		p.consumer, err = kgo.NewClient(append(said, kgo.DisableAutoCommit())...)
 	}

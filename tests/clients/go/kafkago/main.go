@@ -18,7 +18,8 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-const commitEvery = 500 * time.Millisecond
+// Consumer groups of this library leave commits to the application.
+var commitEvery = map[string]time.Duration{"auto": 500 * time.Millisecond, "default": 5 * time.Second}
 
 type program struct {
 	told      lines.Connection
@@ -200,8 +201,8 @@ func (p *program) begin(generation *kafka.Generation) {
 			})
 		}
 	}
-	if p.options.Commit == "auto" {
-		generation.Start(func(ctx context.Context) { p.commitRegularly(ctx, generation) })
+	if every, regularly := commitEvery[p.options.Commit]; regularly {
+		generation.Start(func(ctx context.Context) { p.commitRegularly(ctx, generation, every) })
 	}
 	generation.Start(func(ctx context.Context) {
 		<-ctx.Done()
@@ -248,8 +249,8 @@ func (p *program) take(generation *kafka.Generation, message kafka.Message) {
 	}
 }
 
-func (p *program) commitRegularly(ctx context.Context, generation *kafka.Generation) {
-	ticks := time.NewTicker(commitEvery)
+func (p *program) commitRegularly(ctx context.Context, generation *kafka.Generation, every time.Duration) {
+	ticks := time.NewTicker(every)
 	defer ticks.Stop()
 	for {
 		select {

@@ -175,8 +175,10 @@ func (p *program) subscribe(command lines.Command) error {
 	p.options = command
 	config := p.config()
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
-	config.Consumer.Offsets.AutoCommit.Enable = command.Commit == "auto"
-	config.Consumer.Offsets.AutoCommit.Interval = 500 * time.Millisecond
+	config.Consumer.Offsets.AutoCommit.Enable = command.Commit == "auto" || command.Commit == "default"
+	if command.Commit == "auto" {
+		config.Consumer.Offsets.AutoCommit.Interval = 500 * time.Millisecond
+	}
 	config.Consumer.IsolationLevel = sarama.ReadCommitted
 	config.Consumer.Return.Errors = true
 	config.Consumer.Group.InstanceId = command.InstanceID

@@ -9,7 +9,7 @@ nothing while they wait. The latter give themselves away: their next beat comes 
 the rhythm is not known that may be a slow timer, so the second hold is a shorter one: a timer does not care.
 Others (sarama) ask a broker for one thing at a time: everything else waits behind the beat. Where they fetch on that
 connection too the host sees it beforehand, and no beat is held; else it sees what waited come right after the answer.
-It also sees where so much is asked that something would end each hold soon: those are not begun, lest beats come later for it.
+It also sees where so much is asked that something would end each hold soon: none is begun, lest beats come later for it.
 Whoever is caught twice is answered at once from then on; but for one whose first beat without a hold comes as late: that
 has a timer, slower than was thought. And a newcomer is taken to be as most of its kind are in its group.
 """

@@ -1,8 +1,8 @@
 """python -m bench.libraries.run [--library NAME …] [--rounds N] [--markdown]
 
 One more member comes to a group of two, and goes: how long until all partitions are shared out again, how long they had
-nobody meanwhile, and how long the one who goes takes to close. Each library with the strategy, Heartbeats and commits it has by
-default, directly and through the proxy in the same seconds; medians over the rounds, and of closing the worst too.
+nobody meanwhile, and how long the one who goes takes to close. Each library with the strategy, Heartbeats and commits that it
+has by default, directly and through the proxy in the same seconds; medians over the rounds, and of closing the worst too.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Holds:
 
     def would_hurt(self, line: Line) -> bool:
         """Holding its Heartbeat: others wait behind it or soon come, as far as that is seen beforehand."""
-        is_busy = line.asked_since_beat() >= MUCH_BETWEEN
+        is_busy = line.beats() >= MUCH_BETWEEN
         return is_busy or line.connection.conversation.keeps_itself_waiting
 
     def hurt_kin(self, group_id: str, line: Line) -> bool:

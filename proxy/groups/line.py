@@ -110,8 +110,8 @@ class Line:
         """The broker owes it no answer."""
         return not self.connection.conversation.expected
 
-    def asked_since_beat(self) -> int:
-        """How much else has been asked here since the last Heartbeat or SyncGroup, now that there is another."""
+    def beats(self) -> int:
+        """A Heartbeat has come, or the SyncGroup before the first: how much else has been asked here since the last?"""
         asked_before, self._asked_before = self._asked_before, self.connection.conversation.requests
         return self._asked_before - asked_before - 1
 

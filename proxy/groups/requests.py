@@ -204,7 +204,7 @@ class Requests:
             case keys.JOIN_GROUP:
                 return self._join(number, key, request)
             case keys.SYNC_GROUP:
-                self.line_of(number).asked_since_beat()
+                self.line_of(number).beats()
                 return classic.sync_requested(request, number)
             case keys.HEARTBEAT:
                 return classic.heartbeat_requested(request, number, self.holds.would_hurt(self.line_of(number)))

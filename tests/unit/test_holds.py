@@ -91,7 +91,7 @@ def test_of_who_has_asked_for_more_behind_a_held_heartbeat_before_it_is_chance_b
 def test_where_much_is_asked_between_two_heartbeats_a_hold_would_not_last(others: int, would_hurt: bool) -> None:
     """A connection may have many members, and beat for each."""
     here = line()
-    assert here.asked_since_beat() == -1
+    assert here.beats() == -1
     here.connection.conversation.requests += 1 + others
     assert Holds(cast(Host, None), cast(Requests, None)).would_hurt(here) is would_hurt
     here.connection.conversation.requests += 1

@@ -70,13 +70,12 @@ class Holds:
         now_ms = self._host.clock.now_ms
         if now_ms - waiting.at_ms < LONG_HOLD_MS:
             return
-        line, conversation = waiting.line, waiting.line.connection.conversation
+        conversation = waiting.line.connection.conversation
         requests = conversation.requests
 
         def look() -> None:
-            """Of who asks ahead, once is chance: it is a commit of thousands."""
-            had_waited, line.came_behind = line.came_behind, conversation.requests > requests
-            if line.came_behind and (had_waited or not conversation.asks_ahead):
+            """Of who asks ahead it is chance: one commit of thousands."""
+            if conversation.requests > requests and not conversation.asks_ahead:
                 self._host.feed(key, ev.HoldHurt())
 
         self._host.clock.at(now_ms + BEHIND_MS, look)

@@ -75,8 +75,6 @@ class Line:
         self.natives: set[str] = set()
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
-        # Something came right behind the last Heartbeat of its that was held to the end.
-        self.came_behind = False
         # How many had come on the connection when it last beat, or heard its assignment.
         self._asked_before = 0
         self._taker = taker

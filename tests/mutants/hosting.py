@@ -89,7 +89,7 @@ HOSTING = (
     ),
     hosted(
         "holding.py",
-        "            if line.came_behind and (had_waited or not conversation.asks_ahead):",
+        "            if conversation.requests > requests and not conversation.asks_ahead:",
         "            if False:",
         "a client that waits for each answer is held no more",
         f"{ON_THE_WAY}::test_who_sends_nothing_while_its_heartbeat_is_held_is_soon_held_no_more",

@@ -33,7 +33,7 @@ class Held:
         request = SimpleNamespace(key=keys.HEARTBEAT, body=SimpleNamespace(group_id="g", member_id="m"))
         self.line = cast(
             Any,
-            SimpleNamespace(number=5, came_behind=False, connection=SimpleNamespace(conversation=self.conversation)),
+            SimpleNamespace(number=5, connection=SimpleNamespace(conversation=self.conversation)),
         )
         waiting = SimpleNamespace(line=self.line, request=request, at_ms=0)
         requests = SimpleNamespace(waiting=lambda number: waiting, answer_order=lambda order, write: None)
@@ -68,20 +68,14 @@ def test_where_nothing_comes_nothing_had() -> None:
     assert not held.fed
 
 
-def test_of_who_has_asked_for_more_behind_a_held_heartbeat_before_it_is_chance_but_for_twice_in_a_row() -> None:
+def test_of_who_has_asked_for_more_behind_a_held_heartbeat_before_it_is_chance() -> None:
     """Among the thousands of commits of a client that lives for weeks, some come just then."""
     held = Held()
     held.holds.interrupted(held.line)
-    assert held.fed == [ev.HoldInterrupted(request=5)]
-    for comes in (1, 0, 1):
-        held.answered_at(LONG_HOLD_MS)
-        held.conversation.requests += comes
-        held.looks()
-    assert held.fed == [ev.HoldInterrupted(request=5)]
     held.answered_at(LONG_HOLD_MS)
     held.conversation.requests += 1
     held.looks()
-    assert held.fed == [ev.HoldInterrupted(request=5), ev.HoldHurt()]
+    assert held.fed == [ev.HoldInterrupted(request=5)]
 
 
 # --- beforehand ------------------------------------------------------------------------------------------------------

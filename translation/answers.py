@@ -83,6 +83,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     turn.becomes(
         epoch=answer.member_epoch,
         assigned=assigned,
+        kept=before.kept & assigned,
         interval_ms=answer.heartbeat_interval_ms,
         voted=sent.server_assignor or before.voted,
         must_say_all=before.must_say_all and sent.owned is None,
@@ -210,7 +211,8 @@ def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
         return fence(turn, code)
     epoch = STATIC_LEAVE_EPOCH if member.instance_id else LEAVE_EPOCH
     unseat = Unseat(member.member_id, epoch) if code == e.FENCED_MEMBER_EPOCH else None
-    turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, assigned=NOTHING, told=NOTHING, must_say_all=False)
+    turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, must_say_all=False)
+    turn.becomes(assigned=NOTHING, told=NOTHING, kept=NOTHING)
     return hurry(turn) if unseat or sent.member_epoch != JOIN_EPOCH else _wait_inside(turn)
 
 
@@ -226,9 +228,10 @@ def _pass_through(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
 
 
 def coordinator_lost(turn: Turn) -> None:
-    """It may have been heard. What follows must be true in both cases: say all again (the lost-response rule)."""
+    """It may have been heard. What follows must be true in both cases: say all again (the lost-response rule). And what was
+    the member's own may have been taken from it in between."""
     sent = _landed(turn)
     if turn.member.standing in OVER:
         return
-    turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH)
+    turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH, kept=NOTHING)
     _try_later(turn, LOST)

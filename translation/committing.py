@@ -3,7 +3,7 @@
 A commit is honest when its generation is the one the client was told last: as by the classic protocol it may then say what
 it likes, of what it does not hold too. Applications do, of all that they ever read, with each commit and in each revoke
 callback; a refusal would end the callback's client, and cost any other its membership, again and again. Where the generation
-says nothing, within a rebalance and after an adoption, the client commits what it holds, or does not read.
+says nothing, within a rebalance and after an adoption, the client commits what is its own, or what it does not read.
 
 It goes upstream under the newest epoch we know. Brokers before 4.3 accept that epoch and no other, and a heartbeat under
 way may move it: a commit refused as stale is sent again under a newer one, as often as the rules say, unless the client
@@ -19,7 +19,7 @@ import msgspec
 from translation import errors as e
 from translation.actions import AnswerCommit, SendCommit
 from translation.events import CommitAnswered, CommitLost, CommitRequested
-from translation.member import Commit, Member
+from translation.member import Commit, Member, Partitions
 from translation.refusals import STALE, STALE_FOR_GOOD, refusal
 from translation.sending import hurry
 from translation.states import Phase
@@ -39,7 +39,7 @@ def commit_requested(turn: Turn, commit: CommitRequested) -> None:
 def _impropriety(member: Member, commit: CommitRequested) -> int:
     if member.generation not in (-1, commit.generation):
         return e.ILLEGAL_GENERATION
-    if member.parked and not member.owned:
+    if member.parked and not _may_commit(member):
         return e.REBALANCE_IN_PROGRESS
     if not _tells_by_generation(member) and not _holds(member, commit.partitions or ()):
         return e.REBALANCE_IN_PROGRESS
@@ -51,11 +51,18 @@ def _tells_by_generation(member: Member) -> bool:
     return member.generation != -1 and member.phase is not Phase.COMPLETING_REBALANCE
 
 
+def _may_commit(member: Member) -> Partitions:
+    """An eager client lets go of all to rejoin. What stays its own meanwhile nobody else commits, and some never stop
+    (@platformatic/kafka, which rejoins once more for each refusal)."""
+    return member.owned | member.kept
+
+
 def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:
-    """Or does not read. While the name of an owned topic is not known, a topic that we cannot place may be that one."""
-    held = named(member, member.owned)
+    """Or does not read. While the name of such a topic is not known, a topic that we cannot place may be that one."""
+    its_own = _may_commit(member)
+    held = named(member, its_own)
     guarded = set(member.names.values())
-    if all(tp.topic_id in member.names for tp in member.owned):
+    if all(tp.topic_id in member.names for tp in its_own):
         guarded.update(member.contract.topics)
     return all(each in held or each[0] not in guarded for each in committed)
 

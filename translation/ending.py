@@ -59,6 +59,7 @@ def _end(turn: Turn, standing: Standing) -> None:
         generation=-1,
         told=NOTHING,
         owned=NOTHING,
+        kept=NOTHING,
         assigned=NOTHING,
         asked_at=None,
         unseat=None,

@@ -9,7 +9,7 @@ from translation import errors as e
 from translation.actions import AnswerSync, Remember
 from translation.embedded import write_assignment
 from translation.events import SyncRequested
-from translation.member import Member, Partitions
+from translation.member import NOTHING, Member, Partitions
 from translation.sending import hurry
 from translation.states import Phase, Standing
 from translation.turn import Turn
@@ -43,7 +43,7 @@ def _tell(turn: Turn, sync: SyncRequested) -> None:
     told = member.grantable
     assignment = write_assignment(named(member, told), contract.subscription_version)
     turn.order(AnswerSync(sync.request, assignment=assignment, protocol_name=contract.protocol_name))
-    turn.becomes(told=told, told_at=turn.now, owned=_held_without(member) | told, rejoin=None)
+    turn.becomes(told=told, told_at=turn.now, owned=_held_without(member) | told, kept=NOTHING, rejoin=None)
     foregone = member.owned - turn.member.owned
     if turn.member.losses:
         rebalance_by = turn.now + contract.rebalance_timeout_ms

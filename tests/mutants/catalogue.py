@@ -172,6 +172,24 @@ COMMITTING = (
     ),
     Mutant(
         "committing.py",
+        "return member.owned | member.kept",
+        "return member.owned",
+        "an eager client commits what stays its own while it rejoins",
+    ),
+    Mutant(
+        "answers.py",
+        "kept=before.kept & assigned",
+        "kept=before.kept",
+        "but not what was taken from it meanwhile",
+    ),
+    Mutant(
+        "answers.py",
+        "sent.member_epoch >= JOIN_EPOCH, kept=NOTHING)",
+        "sent.member_epoch >= JOIN_EPOCH)",
+        "nor what may have been, for all that was heard",
+    ),
+    Mutant(
+        "committing.py",
         "guarded.update(member.contract.topics)",
         "guarded.update(())",
         "within a rebalance a commit for a topic that is read, and of which nothing is held, is refused",

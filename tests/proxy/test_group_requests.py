@@ -195,11 +195,17 @@ def test_a_commit_for_a_topic_that_is_not_subscribed_to_is_the_brokers_to_judge(
     assert one.commit("nowhere", 0, 1) == UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_between_join_and_sync_a_producer_hears_no_word_that_ends_it(member: Callable[..., ByHand], topic: str) -> None:
-    one = member().joins()
+def test_between_join_and_sync_it_commits_what_stays_its_own_and_a_producer_hears_no_word_that_ends_it(
+    member: Callable[..., ByHand], topic: str
+) -> None:
+    one, two = member().joins(), member()
+    share(one, two)
+    (own, *_), (elsewhere, *_) = one.owned[topic], two.owned[topic]
     one.join()
-    assert one.commit(topic, 0, 1) == REBALANCE_IN_PROGRESS
-    assert one.transact(topic, 0, 1, version=3) == ILLEGAL_GENERATION
+    assert one.commit(topic, elsewhere, 1) == REBALANCE_IN_PROGRESS
+    assert one.transact(topic, elsewhere, 1, version=3) == ILLEGAL_GENERATION
+    assert one.commit(topic, own, 1) == 0
+    assert one.committed(topic, own) == 1
 
 
 def test_commits_keep_succeeding_under_epochs_the_member_never_hears_of(

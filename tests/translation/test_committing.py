@@ -10,6 +10,7 @@ from tests.translation.playbook import (
     NOW,
     Is,
     Playbook,
+    Wait,
     after,
     beat,
     commits,
@@ -18,6 +19,8 @@ from tests.translation.playbook import (
     leaves,
     refused,
     stable,
+    syncs,
+    target,
     wait,
 )
 from translation import errors as e
@@ -26,6 +29,7 @@ from translation.actions import (
     SendCommit,
 )
 from translation.events import (
+    AnyEvent,
     CommitAnswered,
     CommitLost,
     CommitRequested,
@@ -77,11 +81,35 @@ def test_a_commit_by_nobody_is_unknown() -> None:
     assert Playbook() >> commits() << AnswerCommit(5, e.UNKNOWN_MEMBER_ID)
 
 
-def test_an_eager_client_cannot_commit_what_it_has_let_go_of() -> None:
+def test_an_eager_client_commits_what_stays_its_own_while_it_rejoins() -> None:
+    """Nobody else commits that meanwhile. Kafka's own translation takes such commits too."""
     play = after(Playbook(stable(), NOW), joins(6))
-    play >> commits(7) << AnswerCommit(7, e.REBALANCE_IN_PROGRESS)
-    after(play, granted(2, [0, 1]))
-    assert play >> commits(8, 2, [0]) << AnswerCommit(8, e.REBALANCE_IN_PROGRESS)
+    play >> commits(7, 2, [0, 1]) << SendCommit(7, 2)
+    after(play, granted(2, [0]))
+    play << Is("completing-rebalance/stable E2 g2")
+    play >> commits(8, 2, [0]) << SendCommit(8, 2)
+    play >> commits(9, 2, [0, 1]) << AnswerCommit(9, e.REBALANCE_IN_PROGRESS)
+    after(play, target(2, [0]))
+    play >> commits(10, 2, [0]) << SendCommit(10, 2)
+    assert play >> commits(11, 2, [1]) << AnswerCommit(11, e.REBALANCE_IN_PROGRESS)
+
+
+def test_what_has_gone_and_come_back_meanwhile_it_has_let_go_of() -> None:
+    play = after(Playbook(stable(), NOW), joins(6), granted(3, []), wait(200), granted(3, [0]))
+    assert play >> commits(7, 2, [0]) << AnswerCommit(7, e.REBALANCE_IN_PROGRESS)
+
+
+@pytest.mark.parametrize("unheard", [(LOST, wait(1_000), joins(8)), (refused(e.UNKNOWN_MEMBER_ID), wait(1_000))])
+def test_so_may_have_what_is_its_own_again_after_a_word_that_was_not_heard(
+    unheard: tuple[AnyEvent | Wait, ...],
+) -> None:
+    play = after(Playbook(stable(), NOW), joins(6), *unheard, granted(3, [0, 1]))
+    assert play >> commits(9, 2, [0]) << AnswerCommit(9, e.REBALANCE_IN_PROGRESS)
+
+
+def test_once_it_has_synced_its_generation_tells() -> None:
+    play = after(Playbook(stable(), NOW), joins(6), granted(2, [0]), target(2, [0]), syncs())
+    assert not play.member.kept
 
 
 def test_a_cooperative_client_commits_what_it_keeps_while_its_join_is_parked() -> None:
@@ -174,17 +202,23 @@ def test_a_commit_does_not_overtake_one_that_may_be_sent_again() -> None:
 
 def test_a_stale_commit_of_what_the_client_has_let_go_of_meanwhile_is_not_sent_again() -> None:
     """Somebody else has it by now, and would be set back. (It was on its way when the client lost its socket.)"""
-    play = after(Playbook(stable(), NOW), commits(5, 2, [0]), joins(6))
+    play = after(Playbook(stable(), NOW), commits(5, 2, [0]), joins(6), granted(3, [1]))
     assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << AnswerCommit(5, 27)
     waits = after(Playbook(stable(), NOW), commits(5, 2, [0]))
     after(waits, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH), joins(6))
-    assert waits >> granted(3) << AnswerCommit(5, 27) << beat(3, owned=[])
+    after(waits, granted(3, [1]))
+    assert [commit.request for commit in waits.member.commits] == []
+
+
+def test_one_of_what_stays_its_own_is() -> None:
+    play = after(Playbook(stable(), NOW), commits(5, 2, [0]), joins(6), granted(3, [0]))
+    assert play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH) << SendCommit(5, 3)
 
 
 def test_several_stale_commits_of_what_the_client_has_let_go_of_are_refused_once_each() -> None:
     stale = [CommitAnswered(request=request, error_code=e.STALE_MEMBER_EPOCH) for request in (5, 6)]
     waits = after(Playbook(stable(), NOW), commits(5, 2, [0]), commits(6, 2, [0]), *stale, joins(7))
-    assert waits >> granted(3) << AnswerCommit(5, 27) << AnswerCommit(6, 27) << beat(3, owned=[])
+    assert waits >> granted(3, [1]) << AnswerCommit(5, 27) << AnswerCommit(6, 27) << beat(3, owned=[])
 
 
 def test_a_commit_waits_for_the_verdict_on_an_older_one_and_no_longer() -> None:

@@ -141,9 +141,11 @@ def _never_told(home: DataFrame) -> DataFrame:
 
 
 def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
-    """Accepted, though the member held nothing, or not these partitions, when the request came in. Of a topic that it never
-    had anything of it may commit what it likes, as with a broker. What was not answered in time was not accepted."""
+    """Accepted, though the member held nothing, or not these partitions, when the request came in. What an eager client lets
+    go of to rejoin, and stays assigned to its member, is its own. Of a topic that it never had anything of it may commit
+    what it likes, as with a broker. What was not answered in time was not accepted."""
     names = (*MEMBER, "at_ns")
+    its_own = f.array_union("owned", "assigned").alias("owned")
     commits = requests.where("name = 'OffsetCommit' AND error_code = 0 AND member_id IS NOT NULL")
     topics = (
         home.select(*MEMBER, f.explode("owned").alias("each"))
@@ -155,7 +157,7 @@ def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
         *MEMBER, f.col("start_ns").alias("at_ns"), known, f.lit(True).alias("asks")
     )
     nothing = f.lit(None).cast("array<string>")
-    facts = home.select(*names, nothing.alias("partitions"), f.lit(False).alias("asks"), "owned").unionByName(
+    facts = home.select(*names, nothing.alias("partitions"), f.lit(False).alias("asks"), its_own).unionByName(
         asked.withColumn("owned", nothing)
     )
     in_order = Window.partitionBy(*MEMBER).orderBy("at_ns", "asks").rowsBetween(Window.unboundedPreceding, 0)

@@ -133,9 +133,11 @@ def untold() -> Spans:
 
 
 def commits() -> Spans:
-    """Of its own, of another's, one that is refused, one of a topic that it does not read, and one after its leave."""
+    """Of its own, of another's, one that is refused, one of a topic that it does not read, one of its own while it rejoins,
+    and one after its leave."""
     a = Planted("commits", "a").joins(0, 0).commits(1_000, 0).commits(2_000, 5).commits(3_000, 6, error_code=22)
     a.commits(3_500, 3, topic="unread")
+    a.steps(3_600, phase=Phase.COMPLETING_REBALANCE, standing=Standing.ACKNOWLEDGING, owned=()).commits(3_700, 0)
     return a.leaves(4_000).commits(5_000, 0).spans
 
 

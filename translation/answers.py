@@ -83,7 +83,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     turn.becomes(
         epoch=answer.member_epoch,
         assigned=assigned,
-        kept=before.kept & assigned,
+        spared=before.spared & assigned,
         interval_ms=answer.heartbeat_interval_ms,
         voted=sent.server_assignor or before.voted,
         must_say_all=before.must_say_all and sent.owned is None,
@@ -212,7 +212,7 @@ def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
     epoch = STATIC_LEAVE_EPOCH if member.instance_id else LEAVE_EPOCH
     unseat = Unseat(member.member_id, epoch) if code == e.FENCED_MEMBER_EPOCH else None
     turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, must_say_all=False)
-    turn.becomes(assigned=NOTHING, told=NOTHING, kept=NOTHING)
+    turn.becomes(assigned=NOTHING, told=NOTHING, spared=NOTHING)
     return hurry(turn) if unseat or sent.member_epoch != JOIN_EPOCH else _wait_inside(turn)
 
 
@@ -233,5 +233,5 @@ def coordinator_lost(turn: Turn) -> None:
     sent = _landed(turn)
     if turn.member.standing in OVER:
         return
-    turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH, kept=NOTHING)
+    turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH, spared=NOTHING)
     _try_later(turn, LOST)

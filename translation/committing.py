@@ -54,7 +54,7 @@ def _tells_by_generation(member: Member) -> bool:
 def _may_commit(member: Member) -> Partitions:
     """An eager client lets go of all to rejoin. What stays its own meanwhile nobody else commits, and some never stop
     (@platformatic/kafka, which rejoins once more for each refusal)."""
-    return member.owned | member.kept
+    return member.owned | member.spared
 
 
 def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:

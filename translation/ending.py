@@ -59,7 +59,7 @@ def _end(turn: Turn, standing: Standing) -> None:
         generation=-1,
         told=NOTHING,
         owned=NOTHING,
-        kept=NOTHING,
+        spared=NOTHING,
         assigned=NOTHING,
         asked_at=None,
         unseat=None,

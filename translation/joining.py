@@ -118,7 +118,7 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         client_id=join.client_id,
         contract=_contract_anew(member, join, subscription),
         owned=owned,
-        kept=(member.owned | member.kept) & member.assigned,
+        spared=(member.owned | member.spared) & member.assigned,
         told=owned,
         phase=Phase.COMPLETING_REBALANCE,
         standing=Standing.JOINING if member.standing is Standing.JOINING else Standing.ACKNOWLEDGING,

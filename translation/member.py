@@ -104,7 +104,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     generation: int = -1
     told: Partitions = NOTHING
     owned: Partitions = NOTHING
-    kept: Partitions = NOTHING  # let go of to rejoin, and never taken back: until it syncs it may commit these
+    spared: Partitions = NOTHING  # let go of to rejoin, and never taken away: until it syncs it may commit these
     asked_at: int | None = None  # when the client heard REBALANCE_IN_PROGRESS, if it has yet to rejoin
 
     # The upstream face.

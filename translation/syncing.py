@@ -43,7 +43,7 @@ def _tell(turn: Turn, sync: SyncRequested) -> None:
     told = member.grantable
     assignment = write_assignment(named(member, told), contract.subscription_version)
     turn.order(AnswerSync(sync.request, assignment=assignment, protocol_name=contract.protocol_name))
-    turn.becomes(told=told, told_at=turn.now, owned=_held_without(member) | told, kept=NOTHING, rejoin=None)
+    turn.becomes(told=told, told_at=turn.now, owned=_held_without(member) | told, spared=NOTHING, rejoin=None)
     foregone = member.owned - turn.member.owned
     if turn.member.losses:
         rebalance_by = turn.now + contract.rebalance_timeout_ms

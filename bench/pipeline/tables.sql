@@ -126,7 +126,7 @@ ever AS (
     SELECT group_id, member_id, list(DISTINCT regexp_replace(held, ':\d+$', '')) AS topics
     FROM (SELECT group_id, member_id, unnest(owned) AS held FROM home) GROUP BY ALL),
 facts AS (
-    SELECT group_id, member_id, at_ns, NULL AS partitions, false AS asks, owned FROM home
+    SELECT group_id, member_id, at_ns, NULL AS partitions, false AS asks, list_concat(owned, assigned) AS owned FROM home
     UNION ALL SELECT group_id, member_id, start_ns,
         list_filter(partitions, lambda p: list_contains(topics, regexp_replace(p, ':\d+$', ''))), true, NULL
     FROM requests JOIN ever USING (group_id, member_id)

@@ -172,19 +172,19 @@ COMMITTING = (
     ),
     Mutant(
         "committing.py",
-        "return member.owned | member.kept",
+        "return member.owned | member.spared",
         "return member.owned",
         "an eager client commits what stays its own while it rejoins",
     ),
     Mutant(
         "answers.py",
-        "kept=before.kept & assigned",
-        "kept=before.kept",
+        "spared=before.spared & assigned",
+        "spared=before.spared",
         "but not what was taken from it meanwhile",
     ),
     Mutant(
         "answers.py",
-        "sent.member_epoch >= JOIN_EPOCH, kept=NOTHING)",
+        "sent.member_epoch >= JOIN_EPOCH, spared=NOTHING)",
         "sent.member_epoch >= JOIN_EPOCH)",
         "nor what may have been, for all that was heard",
     ),

@@ -109,7 +109,7 @@ def test_so_may_have_what_is_its_own_again_after_a_word_that_was_not_heard(
 
 def test_once_it_has_synced_its_generation_tells() -> None:
     play = after(Playbook(stable(), NOW), joins(6), granted(2, [0]), target(2, [0]), syncs())
-    assert not play.member.kept
+    assert not play.member.spared
 
 
 def test_a_cooperative_client_commits_what_it_keeps_while_its_join_is_parked() -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # A Heartbeat that was held for so long has kept from its turn whatever waited behind it; that comes within this time.
 LONG_HOLD_MS, BEHIND_MS = 250, 25
-# As much in between two Heartbeats would end a hold soon, and who beats so long after an answer would come late for nothing.
+# As much in between two Heartbeats would soon end a hold; and a timer that begins with each answer would be late for nothing.
 MUCH_BETWEEN = 5
 # Of a large group, whom a newcomer is compared with.
 MOST_ASKED = 16

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
@@ -267,23 +267,30 @@ def test_a_classic_group_that_has_emptied_goes_on_as_a_group_of_native_members(
     assert [each.member_id for each in describe(cluster, topic).members] == [one.member_id]
 
 
+@contextmanager
+def held_beside(held: ByHand, other: ByHand) -> Iterator[None]:
+    """Whatever the other does within: a Heartbeat of the first came before all of it, and is not answered until the end."""
+    for one in (held, other):
+        assert one.beat() == 0
+    # One that comes right after a held one's answer was waiting for that, and is not held either.
+    time.sleep(0.1)
+    send(held.sock, keys.HEARTBEAT, 3, held.alive())
+    yield
+    held.sock.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        held.sock.recv(1)
+
+
 def test_who_reads_nothing_while_it_waits_for_a_heartbeat_is_not_kept_waiting(
     alone: Callable[[], ByHand], topic: str
 ) -> None:
     """sarama: one request in flight to a broker, a Fetch as well as a Heartbeat. Others are held meanwhile."""
     one_at_a_time, held = alone().joins(), alone().joins()
-    for one in (one_at_a_time, held):
-        assert one.beat() == 0
-    # One that comes right after a held one's answer was waiting for that, and is not held either.
-    time.sleep(0.1)
-    send(held.sock, keys.HEARTBEAT, 3, held.alive())
-    for _ in range(5):
-        one_at_a_time.fetch(topic)
-        assert one_at_a_time.beat() == 0
-        time.sleep(0.05)
-    held.sock.setblocking(False)
-    with pytest.raises(BlockingIOError):
-        held.sock.recv(1)
+    with held_beside(held, one_at_a_time):
+        for _ in range(5):
+            one_at_a_time.fetch(topic)
+            assert one_at_a_time.beat() == 0
+            time.sleep(0.05)
 
 
 def test_where_much_is_asked_between_two_heartbeats_these_are_answered_at_once(
@@ -292,17 +299,12 @@ def test_where_much_is_asked_between_two_heartbeats_these_are_answered_at_once(
     """Who commits with each batch (@platformatic/kafka) would end each hold soon, and beats so long after the answer: its
     next beat came late for nothing, and members that had beaten together no longer did."""
     busy, held = alone().joins(), alone().joins()
-    for one in (busy, held):
-        assert one.beat() == 0
-    time.sleep(0.1)
-    send(held.sock, keys.HEARTBEAT, 3, held.alive())
-    for _ in range(3):
-        for offset in range(MUCH_BETWEEN):
-            assert busy.commit(topic, 0, offset) == 0
-        assert busy.beat() == 0
-    held.sock.setblocking(False)
-    with pytest.raises(BlockingIOError):
-        held.sock.recv(1)
+    with held_beside(held, busy):
+        # A second hold would be a shorter one: three are longer than the first.
+        for _ in range(3):
+            for offset in range(MUCH_BETWEEN):
+                assert busy.commit(topic, 0, offset) == 0
+            assert busy.beat() == 0
 
 
 def test_a_newcomer_is_not_kept_waiting_either_where_its_neighbours_are_not(
@@ -311,16 +313,10 @@ def test_a_newcomer_is_not_kept_waiting_either_where_its_neighbours_are_not(
     one_at_a_time, newcomer, held = member().joins(), member(), alone().joins()
     one_at_a_time.fetch(topic)
     share(one_at_a_time, newcomer)
-    for one in (newcomer, held):
-        assert one.beat() == 0
-    time.sleep(0.1)
-    send(held.sock, keys.HEARTBEAT, 3, held.alive())
-    for _ in range(5):
-        assert newcomer.beat() == 0
-        time.sleep(0.05)
-    held.sock.setblocking(False)
-    with pytest.raises(BlockingIOError):
-        held.sock.recv(1)
+    with held_beside(held, newcomer):
+        for _ in range(5):
+            assert newcomer.beat() == 0
+            time.sleep(0.05)
 
 
 def test_a_member_lives_on_over_new_sockets(member: Callable[..., ByHand], topic: str) -> None:

@@ -133,7 +133,8 @@ class Coordinator:
             _check_epoch(member, request, self.line)
             return member
         if registered is None:
-            return _join(group, request)
+            known = group.members.get(request.member_id)
+            return _join(group, request) if known is None else group.rename(known, instance_id)
         old = group.members[registered]
         # Even for the very same member id: only epoch −2 frees an instance (KAFKA-19233 left this as it was).
         if old.epoch != STATIC_LEAVE_EPOCH:

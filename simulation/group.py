@@ -111,6 +111,14 @@ class Group:
         self._hold(new, held)
         return new
 
+    def rename(self, member: GroupMember, instance_id: str) -> GroupMember:
+        """A member that joins again under another instance leaves the one it had; 4.0 would register both."""
+        if member.instance_id is not None:
+            del self.instances[member.instance_id]
+        member.instance_id = instance_id
+        self.instances[instance_id] = member.member_id
+        return member
+
     def _forget(self, member: GroupMember) -> None:
         self._hold(member, Holding())
         del self.members[member.member_id]

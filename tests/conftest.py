@@ -6,6 +6,7 @@ import signal
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling, LoadScopeScheduling
 
@@ -23,6 +24,11 @@ SECURED = (
     "tests/proxy/test_cli_watching.py",
     "tests/proxy/test_security.py",
 )
+
+
+# How long an example takes is the machine's business.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_configure() -> None:

@@ -60,6 +60,29 @@ def test_epoch_0_again_is_fenced_on_4_0_once_the_epoch_before_is_not_0(bench40: 
     a.joins().is_refused(Error.FENCED_MEMBER_EPOCH)
 
 
+def test_epoch_0_again_lets_go_of_what_is_wanted_back(bench: Bench) -> None:
+    a, b = bench.members("A", "B")
+    a.joins()
+    bench.passes(1_000)
+    b.joins().is_at(3)
+    a.beats().is_at(2, 0, 1, 2)
+    a.joins().is_at(3, 0, 1, 2)
+    b.beats().is_at(3, 3, 4, 5)
+
+
+def test_epoch_0_again_while_it_waits_for_others_changes_nothing(bench: Bench) -> None:
+    a, b = bench.members("A", "B")
+    a.joins()
+    bench.passes(1_000)
+    b.joins().is_at(3)
+    a.beats()
+    stand = bench.stand()
+    b.joins().is_at(3)
+    assert bench.stand() == stand
+    a.acknowledges()
+    b.joins().is_at(3, 3, 4, 5)
+
+
 def test_a_silent_member_is_removed_after_the_session_timeout(bench: Bench) -> None:
     a, b = two_settled(bench)
     bench.passes(40_000)
@@ -130,6 +153,37 @@ def test_a_static_member_that_steps_out_moves_no_epoch_and_its_successor_inherit
     bench.member("A2", "one").joins().is_at(3, *held)
     assert bench.stand() == stand
     a.beats().is_refused(Error.FENCED_INSTANCE_ID)
+
+
+def test_a_successor_that_wants_another_assignor_moves_the_epoch_since_4_4(bench: Bench) -> None:
+    a2, b = one_comes_back_with_another_assignor(bench)
+    a2.is_at(4, 0, 1, 2)
+    b.beats().is_at(4, 3, 4, 5)
+
+
+def test_a_successor_that_wants_another_assignor_moves_no_epoch_on_4_0(bench40: Bench) -> None:
+    a2, b = one_comes_back_with_another_assignor(bench40)
+    a2.is_at(2, 0, 1, 2)
+    b.beats().is_at(2, 3, 4, 5)
+
+
+def one_comes_back_with_another_assignor(bench: Bench) -> tuple[Native, Native]:
+    a, b = bench.member("A", "one"), bench.member("B", "two")
+    a.joins("uniform")
+    bench.passes(1_000)
+    b.joins()
+    bench.settle(a, b)
+    a.leaves(-2)
+    bench.passes(1_000)
+    return bench.member("A2", "one").joins("range"), b
+
+
+def test_a_member_that_names_another_instance_has_that_one_alone(bench: Bench) -> None:
+    one = bench.member("A", "one").joins()
+    stand = bench.stand()
+    bench.member("A", "two").joins().is_at(2, *range(6))
+    assert bench.stand() == stand
+    one.beats().is_refused(Error.UNKNOWN_MEMBER_ID)
 
 
 def test_an_instance_still_held_is_not_released_even_to_the_same_member_id(bench: Bench) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 DEPTH = int(os.environ.get("DEPTH", "1"))
 
@@ -17,7 +17,5 @@ def far(examples: int, steps: int) -> settings:
         max_examples=examples * DEPTH,
         stateful_step_count=steps,
         derandomize=DEPTH == 1,
-        deadline=None,
         database=None,
-        suppress_health_check=[HealthCheck.too_slow],
     )

@@ -30,7 +30,7 @@ def lasted(span: ReadableSpan) -> int:
     return span.end_time - span.start_time
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SEEDS)
 def test_every_span_has_its_parent_in_its_trace_and_lies_within_it(seed: int) -> None:
     _, traced = walked(seed)
@@ -46,7 +46,7 @@ def test_every_span_has_its_parent_in_its_trace_and_lies_within_it(seed: int) ->
                 assert span.end_time <= parent.end_time, (parent.name, span.name)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(SEEDS)
 def test_every_transition_is_a_span_and_every_way_from_rest_to_rest_a_rebalance(seed: int) -> None:
     walker, traced = walked(seed)
@@ -60,7 +60,7 @@ def test_every_transition_is_a_span_and_every_way_from_rest_to_rest_a_rebalance(
     assert sum(span.name == "rebalance" for span in traced.spans) == len(left_rest)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(SEEDS)
 def test_a_heartbeat_that_finds_its_member_at_rest_is_traced_only_for_news_failure_or_slowness(seed: int) -> None:
     _, traced = walked(seed)

@@ -14,8 +14,8 @@ from translation.rules import Rules
 # Their members read their leader's notes out of the assignment, and fail where there are none: a server-side assignor
 # writes none.
 READ_NOTES = {"stream": "a Kafka Streams assignor", "faust": "a Faust assignor"}
-# What libraries bring: all that is lost is which partition goes where. The last is kafkajs'.
-WELL_KNOWN = PAIRING | {"roundrobin", "sticky", "cooperative-sticky", "RoundRobinAssigner"}
+# What libraries bring: all that is lost is which partition goes where. The last two are kafkajs' and brod's.
+WELL_KNOWN = PAIRING | {"roundrobin", "sticky", "cooperative-sticky", "RoundRobinAssigner", "roundrobin_v2"}
 # kafka-go's is none of them, for what it wishes is lost. But its user data, a rack, is for its leader alone.
 READ_NO_NOTES = WELL_KNOWN | {"rack-affinity"}
 

@@ -129,6 +129,11 @@ def stands_no_holds(member: Member) -> bool:
     return member.late_after_hold >= STRIKES or _is_hurt(member)
 
 
+def has_shown_it(member: Member) -> bool:
+    """It has beaten since without being held: what stands no holds by then is no slow timer."""
+    return stands_no_holds(member) and member.beat_ms is not None
+
+
 def _is_hurt(member: Member) -> bool:
     return member.hurt_by_holds >= STRIKES
 

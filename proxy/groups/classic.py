@@ -41,6 +41,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     client_id: str
     body: Any
     frame: bytes
+    # It names an instance, by no letters: to a classic coordinator a name like any other.
+    is_nameless: bool = False
 
     @property
     def name(self) -> str:
@@ -55,8 +57,10 @@ def read(frame: bytes) -> Request:
         header, body = decode_request(frame)
     except CodecError as error:
         raise Disconnect(Cause.MALFORMED_REQUEST, str(error)) from error
-    if hasattr(body, "group_instance_id"):
-        body.group_instance_id = unless_blank(body.group_instance_id)
+    instance_id = getattr(body, "group_instance_id", None)
+    named = unless_blank(instance_id)
+    if instance_id is not None:
+        body.group_instance_id = named
     return Request(
         key=header.api_key,
         version=header.api_version,
@@ -64,6 +68,7 @@ def read(frame: bytes) -> Request:
         client_id=header.client_id or "",
         body=body,
         frame=frame,
+        is_nameless=named is None and instance_id is not None,
     )
 
 

@@ -15,7 +15,7 @@ from proxy.groups.line import Key, Line
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
-from translation.holding import stands_no_holds
+from translation.holding import has_shown_it
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -58,7 +58,7 @@ class Holds:
 
     def _is_hurt(self, key: Key) -> bool:
         conversation = self._host.lines[key].connection.conversation
-        return stands_no_holds(self._host.members[key]) or conversation.keeps_itself_waiting
+        return has_shown_it(self._host.members[key]) or conversation.keeps_itself_waiting
 
     def answer(self, key: Key, order: do.AnswerHeartbeat) -> None:
         waiting = self._requests.waiting(order.request)

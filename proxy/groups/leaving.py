@@ -16,6 +16,7 @@ from proxy.groups.line import Key
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
+from translation.group_heartbeat import unless_blank
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -69,7 +70,7 @@ class Leaves:
         number = batch.number if len(batch.codes) == 1 else self._below_zero()
         self._batches[number] = (batch, indexes)
         reason = leaver.reason or None
-        left = ev.LeaveRequested(request=number, instance_id=leaver.group_instance_id, reason=reason)
+        left = ev.LeaveRequested(request=number, instance_id=unless_blank(leaver.group_instance_id), reason=reason)
         # Where its coordinator answered last, if it did: whoever speaks in its name here may not be its client.
         is_led = key in self._host.lines and not self._host.members[key].cut
         self._host.feed(key, left, None if is_led else self._requests.line_of(batch.number))
@@ -136,7 +137,7 @@ class Leaves:
 
 def _may_be(leaver: Leaver, instance_id: str | None) -> bool:
     """It does not claim an instance that it is not."""
-    return leaver.group_instance_id in (None, instance_id)
+    return unless_blank(leaver.group_instance_id) in (None, instance_id)
 
 
 def _code(answer: Any) -> int:

@@ -105,12 +105,20 @@ class Requests:
 
     def _group_request(self, line: Line, request: Request) -> None:
         group_id = request.body.group_id
+        if request.is_nameless and request.key == keys.JOIN_GROUP and not request.body.member_id:
+            request.body.member_id = self._had(line, group_id)
         if self._is_refused(request):
             return self._keep_out(line, request)
         if reason := self._why_not_ours(request):
             return self.untranslated.take(line, request, reason)
         number = self._wait(line, request)
         return line.admit(group_id, lambda error: self._admitted(number, error))
+
+    def _had(self, line: Line, group_id: str) -> str:
+        """The member of whoever joins anew under an instance id of no letters, without saying which member it is (phpkafka,
+        each time): a broker takes it for the one that has the instance. Ours has none; but it speaks here."""
+        found = [name for group, name in line.members if group == group_id]
+        return found[0] if len(found) == 1 else ""
 
     def _is_refused(self, request: Request) -> bool:
         """Who was here before the rule goes on until it joins anew: it commits what it has read, and leaves in order."""

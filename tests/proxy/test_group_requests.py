@@ -441,6 +441,19 @@ def test_an_instance_id_of_no_letters_and_a_rebalance_timeout_of_less_than_nothi
     assert one.joins().beat() == 0
 
 
+def test_who_rejoins_under_an_instance_id_of_no_letters_alone_is_the_member_that_it_was(
+    member: Callable[..., ByHand], cluster: Cluster, topic: str
+) -> None:
+    """phpkafka names no member when it rejoins: to a broker the instance says who it is."""
+    one = member(instance_id="").joins(7)
+    had = one.member_id
+    one.member_id = ""
+    assert one.joins(7).member_id == had
+    assert [each.member_id for each in describe(cluster, topic).members] == [had]
+    assert [each.error_code for each in one.leave().members] == [0]
+    assert describe(cluster, topic).members == []
+
+
 def test_a_group_of_a_blank_name_stays_classic(proxy: Running, cluster: Cluster, topic: str) -> None:
     """Classic coordinators take it, those of native members do not."""
     one = ByHand(("127.0.0.1", proxy.port_of(cluster.coordinator(" "))), " ", topic)

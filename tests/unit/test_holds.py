@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from kafka_protocol.messages import keys
@@ -119,7 +120,8 @@ def hurt_kin(newcomer: Line, *neighbours: tuple[Member, Line]) -> bool:
 
 
 FINE = Member(group_id="g")
-HURT, LATE = Member(group_id="g", hurt_by_holds=STRIKES), Member(group_id="g", late_after_hold=STRIKES)
+HURT = Member(group_id="g", hurt_by_holds=STRIKES, beat_ms=3_000)
+LATE = Member(group_id="g", late_after_hold=STRIKES, beat_ms=3_000)
 
 
 def test_a_newcomer_is_as_most_of_its_kind_are() -> None:
@@ -128,6 +130,11 @@ def test_a_newcomer_is_as_most_of_its_kind_are() -> None:
     assert hurt_kin(line(), (HURT, line()), (LATE, line()), (FINE, line()))
     assert hurt_kin(line(), (FINE, line(waits=True)))
     assert not hurt_kin(line(), (HURT, line()), (FINE, line()))
+
+
+def test_whose_rhythm_is_yet_to_be_seen_without_a_hold_shows_nothing() -> None:
+    """It may have a slow timer."""
+    assert not hurt_kin(line(), (msgspec.structs.replace(LATE, beat_ms=None), line()))
 
 
 def test_what_other_software_stands_is_no_concern_of_it() -> None:

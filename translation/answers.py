@@ -9,10 +9,11 @@ from __future__ import annotations
 import msgspec
 
 from translation import errors as e
-from translation.actions import FindRegisteredMember, ForwardJoin, LearnAllowedTopics, LearnTopics
+from translation.actions import DescribeGroup, FindRegisteredMember, ForwardJoin, LearnAllowedTopics, LearnTopics
 from translation.committing import send_waiting
 from translation.ending import condemn, depart, fence, vanish
 from translation.events import CoordinatorAnswered
+from translation.farewell import begin_anew
 from translation.group_heartbeat import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
@@ -77,6 +78,8 @@ def _gone(turn: Turn) -> None:
 
 def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> None:
     before = turn.member
+    if before.is_kept_away:
+        begin_anew(turn)
     assigned = before.assigned if answer.assignment is None else frozenset(answer.assignment)
     if (answer.member_epoch, assigned) != (before.epoch, before.assigned):
         turn.becomes(changed_at=turn.now, settled=False, parked=_look_anew(before.parked), describe_at=None)
@@ -172,6 +175,8 @@ def _try_later(turn: Turn, told: Refusal) -> None:
     """The member stands. Who waits is told to look for the coordinator, and looks for it through us."""
     member = turn.member
     turn.becomes(cut=True, heartbeat_at=_retry_at(member, turn.now))
+    if member.has_farewell and not member.cut:
+        turn.order(DescribeGroup())
     if member.standing is Standing.LEAVING:
         return _leave_later(turn)
     if member.standing is Standing.JOINING and member.parked and not member.parked.knows_id:

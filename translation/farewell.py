@@ -8,7 +8,8 @@ nobody beats for it any more, so the coordinator will miss it by itself. Where t
 of that, it asks first too: what the client said meanwhile may not have been read yet.
 
 A coordinator that takes over gives all members their time anew, for whom could they have spoken to before? So it is here,
-once: the first answer after a loss tells that there is one again.
+once: the first answer after a loss tells that there is one again. Whoever lost it asks for a description, which is had as
+soon as anybody of the group here has found it.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def hear_of_oneself(turn: Turn, learned: TargetLearned) -> None:
     """The coordinator's word on a member in farewell. Our own heartbeats moved its epoch last, or somebody else's."""
     member = turn.member
     if member.farewell_at is None or member.ends_at is None:
+        if member.is_kept_away:
+            begin_anew(turn)
         return
     unclaimed_since = turn.now if member.unclaimed_since is None else member.unclaimed_since
     turn.becomes(unclaimed_since=unclaimed_since)

@@ -46,20 +46,35 @@ def test_a_silent_client_leaves_after_its_own_session_timeout() -> None:
 
 def kept_away(rules: Rules) -> Playbook:
     """A client that was heard at 20,000 for the last time; ten seconds later its coordinator was lost."""
-    play = after(Playbook(stable(rules=rules), NOW), wait(10_000), LOST)
+    play = Playbook(stable(rules=rules), NOW) >> wait(10_000) << beat(2) >> LOST
     play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
     return play
 
 
 def test_a_client_that_had_no_coordinator_has_its_time_anew_from_the_first_word_of_one() -> None:
     """As with a classic coordinator, which has just taken over when it says that word."""
-    play = kept_away(CAUTIOUS) >> wait(88_000) << DescribeGroup()
+    play = kept_away(CAUTIOUS) << DescribeGroup() >> wait(88_000) << DescribeGroup()
     play >> wait(500) << DescribeGroup() >> target(2) >> wait(97_999)
     play >> wait(1) << DescribeGroup() >> target(2)
     after(play, wait(1_500))
     play >> wait(500) << DescribeGroup()
     assert play >> target(2) << beat(-1)
     assert play.transitions[-1].cause == "session ended"
+
+
+def test_its_time_begins_anew_but_once_and_as_soon_as_anybody_has_found_the_coordinator() -> None:
+    play = kept_away(CAUTIOUS) << DescribeGroup() >> wait(5_000) >> target(2)
+    play >> wait(10_000) >> target(2)
+    play >> wait(87_999)
+    assert play >> wait(1) << DescribeGroup()
+
+
+def test_its_time_begins_anew_when_its_own_heartbeat_is_answered_again() -> None:
+    play = Playbook(stable(rules=CAUTIOUS), NOW) >> wait(10_000) << beat(2) >> LOST << DescribeGroup()
+    play >> wait(50_000) << beat(2) >> granted(2)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(97_999)
+    assert play >> wait(1) << DescribeGroup()
 
 
 def test_a_client_that_had_no_coordinator_has_its_time_twice_where_nobody_may_ask() -> None:

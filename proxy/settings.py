@@ -99,7 +99,7 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
 
     # A JoinGroup waits at most this long for the whole assignment; of a client that holds nothing, 12 s for anything.
     park_ms: Annotated[int, Meta(ge=0, le=20_000)] = 3_000
-    # New partitions wait this long for company before a client is asked to rejoin for them.
+    # New partitions wait this long for company before a client is asked to rejoin for them; the first of a group, for others.
     company_ms: Annotated[int, Meta(ge=0, le=LONGEST_MS)] = 300
     # A heartbeat's answer is held for this part of the client's rhythm, so that news travels at once. 0: never held.
     hold_heartbeats: Annotated[float, Meta(ge=0, le=0.95)] = 0.9

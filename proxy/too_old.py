@@ -28,5 +28,6 @@ class TooOld:
                 client=client_id,
                 address=connection.client,
                 asked=f"Fetch v{api & 0xFFFF}",
-                remedy="brokers since 4.0 take Fetch from version 4 on: a client of 0.11 or newer",
+                remedy="brokers since 4.0 take Fetch from version 4 on: a client of 0.11 or newer; "
+                "of librdkafka before 1.0, `broker.version.fallback` 0.10.2 too",
             )

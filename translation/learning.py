@@ -15,7 +15,7 @@ from translation.events import (
 )
 from translation.farewell import hear_of_oneself
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH
-from translation.member import Rejoin, Unseat
+from translation.member import LONG_AGO, Member, Rejoin, Unseat
 from translation.sending import hurry
 from translation.states import Phase, Standing
 from translation.turn import Turn
@@ -55,20 +55,34 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
     member = turn.member
     has_target = event.assignment_epoch == event.member_epoch == member.epoch and set(event.target) == member.assigned
     is_last = event.group_epoch == event.assignment_epoch
-    turn.becomes(settled=has_target and (is_last or member.is_idle), blind=False)
+    company_by = _company_by(member, event)
+    turn.becomes(settled=has_target and (is_last or member.is_idle) and turn.now >= company_by, blind=False)
     if turn.member.settled and member.rejoin and not member.losses:
         turn.becomes(rejoin=Rejoin(turn.now))
-    _await_rest(turn, event)
+    _await_rest(turn, event, company_by)
     hear_of_oneself(turn, event)
 
 
-def _await_rest(turn: Turn, event: TargetLearned) -> None:
+def _company_by(member: Member, event: TargetLearned) -> int:
+    """Who come together (threads of one application, a deployment) begin each with its own share. The first of them could
+    have all at once; but then the others would wait for as long as it takes to deal with its first batch. With the next
+    target none of them is a newcomer any more."""
+    if member.generation >= 0:
+        return LONG_AGO
+    if event.newcomers:
+        return member.changed_at + member.rules.next_target_ms
+    return member.changed_at + member.rules.company_ms if event.alone else LONG_AGO
+
+
+def _await_rest(turn: Turn, event: TargetLearned, company_by: int) -> None:
     """What is there for a parked client lies idle while it waits for what is coming; which would lie until it beats."""
     member = turn.member
     if member.parked is None:
         return
     parked = msgspec.structs.replace(member.parked, rest_from=event.rest_from)
-    if event.coming:
+    if turn.now < company_by:
+        parked = msgspec.structs.replace(parked, rest_at=company_by)
+    elif event.coming:
         is_worth_it = len(member.grantable) * (event.comes_at - turn.now) < event.coming * member.rhythm_ms
         parked = msgspec.structs.replace(parked, rest_at=event.comes_at if is_worth_it else 0)
     turn.becomes(parked=parked)

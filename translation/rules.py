@@ -20,9 +20,12 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     # Where the group cannot be described: an assignment that has not changed for so long counts as whole. It must
     # exceed the coordinator's assignment interval (KIP-1263, 1 s by default).
     calm_ms: int = 1300
+    # By then a coordinator has computed the next target: its assignment interval (KIP-1263, 1 s by default), and a beat.
+    next_target_ms: int = 1200
     # A parked client that holds nothing, while partitions are there for it: this long after the last of them came.
     idle_ms: int = 400
-    # New partitions wait this long for company before a client is asked to rejoin for them.
+    # New partitions wait this long for company before a client is asked to rejoin for them; and who finds a group empty, for
+    # others to share it with.
     company_ms: int = 300
     # How long a revocation waits for the group to say when the receiver can take. 0: never, tell at once.
     plan_ms: int = 300

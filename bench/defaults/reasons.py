@@ -8,7 +8,10 @@ whoever holds something does not stand still for it. Without parking a newcomer 
 its own next heartbeat: several times the idle time. Beyond the default little is gained, and a client whose assignment never
 becomes whole would wait for nothing.""",
     "company_ms": """What others give up comes in pieces, and each telling costs an eager client all it has: a moment's wait
-gathers them. Longer saves rebalances in rolling restarts only, and adds itself to every single addition.""",
+gathers them. Longer saves rebalances in rolling restarts only, and adds itself to every single addition. It is also how long
+the first member of a group waits for others before it is told of all: threads of one application begin each with its own
+share (without that, "three begin" has a rebalance, and is at rest after three seconds). Alone it begins as much later; a
+classic coordinator lets it wait for three seconds (`group.initial.rebalance.delay.ms`).""",
     "plan_ms": """One description, to find out when the receiver can take. It must cover a round trip to a busy coordinator;
 as the answer ends the wait, more than that changes nothing. What it is worth shows with direct native members only.""",
     "poll_ms": """The price of each halving is twice the requests while a group moves, and only then; above 200 ms the idle
@@ -37,6 +40,8 @@ NOT_SWEPT = """## Those that are not swept
   it need only exceed the gap between two pieces, about three polls.
 - `calm_ms` 1,300: where nobody may describe the group, "nothing has changed" stands for "whole"; it must exceed the
   coordinator's assignment interval of 1 s (KIP-1263).
+- `next_target_ms` 1,200: so long who comes with others waits for a target with all of them in it. It is the coordinator's
+  assignment interval, and time for a heartbeat.
 - `motion_ms` 6,000: a sign of motion is followed by others for as long as members that beat every 5 s still have to.
 - `describe_us` 100: the members of a large group that wait each ask for a description ten times a second, and each is as dear
   as the group is large. A thousand members see the next a tenth of a second after the last: with 0 their start takes five

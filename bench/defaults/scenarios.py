@@ -40,6 +40,19 @@ def forget(story: Story) -> None:
     story.world.upstream.requests = 0
 
 
+def three_begin(style: dict[str, Any]) -> Scenario:
+    """An application with three threads, or three of its processes: nobody is there before them."""
+
+    def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
+        story, chance = at_rest(rules, pacing, seed, style, 0, 0), Random(seed)
+        for number in range(3):
+            story.legacy(f"legacy{number}", **style).asks_to_join()
+            story.passes(chance.randint(0, 100))
+        return story
+
+    return play
+
+
 def one_joins(style: dict[str, Any], natives: int = 0) -> Scenario:
     def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
         story = at_rest(rules, pacing, seed, style, 3, natives)
@@ -100,6 +113,7 @@ def rolling(style: dict[str, Any], natives: int = 0) -> Scenario:
 
 
 SCENARIOS: dict[str, Scenario] = {
+    "three begin, eager": three_begin(EAGER),
     "one joins, eager": one_joins(EAGER),
     "one joins, cooperative": one_joins(COOPERATIVE),
     "three join, eager": three_join(EAGER),

@@ -246,6 +246,14 @@ def direct(cluster: Cluster, topic: str) -> Iterator[ByHand]:
     one.close()
 
 
+def test_who_come_together_begin_each_with_its_own_share(member: Callable[..., ByHand], topic: str) -> None:
+    """None of them beats, so what the first was told of too much would not be given up."""
+    three = [member() for _ in range(3)]
+    with ThreadPoolExecutor(len(three)) as threads:
+        list(threads.map(ByHand.joins, three))
+    assert sorted(len(one.owned[topic]) for one in three) == [1, 1, 2]
+
+
 def test_a_group_that_only_holds_committed_offsets_goes_on_from_them(
     direct: ByHand, member: Callable[..., ByHand], cluster: Cluster, topic: str
 ) -> None:

@@ -20,6 +20,7 @@ from translation.group import (
     DescriptionFailed,
     DescriptionWanted,
     Group,
+    GroupOrder,
     Known,
     NativeBeat,
     Tell,
@@ -161,6 +162,20 @@ def test_the_wishes_of_many_are_one_description() -> None:
         Tell("n", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=(), rest_from=120)),
     ]
     assert told([(130, DescriptionWanted(member_id="m"))], group)[1] == [Describe()]
+
+
+def test_how_many_have_joined_since_the_target_was_computed_is_told() -> None:
+    group, _ = told([(100, DescriptionWanted(member_id="m"))], of_locals("m", "n"))
+    there = (member("m", 2, (0, 1), (0, 1)), member("n", 2, (), ()), member("x", 2, (), ()))
+    assert newcomers(told([(120, described(*there, epoch=4, behind=1))], group)[1]) == 2
+    assert newcomers(told([(120, described(*there, epoch=4))], group)[1]) == 0
+
+
+def newcomers(orders: list[GroupOrder]) -> int:
+    [order] = orders
+    assert isinstance(order, Tell)
+    assert isinstance(order.event, TargetLearned)
+    return order.event.newcomers
 
 
 def test_long_descriptions_are_as_far_apart_as_they_are_long() -> None:

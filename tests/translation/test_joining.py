@@ -257,6 +257,37 @@ def test_who_holds_something_waits_for_that_epoch() -> None:
     assert play >> target(3, [0, 1, 2]) << joined(6, 3)
 
 
+def first_of_all(**word: object) -> Playbook:
+    """All partitions are there for it, and the group's next epoch is yet to be computed."""
+    play = after(Playbook(joining(msgspec.structs.replace(RULES, idle_ms=400))), granted(2, [0, 1]), LEARNED)
+    return play >> msgspec.structs.replace(target(2, [0, 1], group=4, computed=2), **word)
+
+
+def test_who_comes_with_others_waits_for_its_own_share() -> None:
+    play = first_of_all(newcomers=1) << Is("completing-rebalance/stable E2 g-1")
+    play >> wait(200) << DescribeGroup() << beat(2)
+    play >> granted(3, [0]) << beat(3, owned=()) >> granted(3, [0]) << DescribeGroup()
+    assert play >> target(3, [0]) << joined(1, 3)
+
+
+def test_who_comes_with_others_is_told_of_all_if_no_other_target_comes() -> None:
+    play = after(first_of_all(newcomers=1), wait(RULES.next_target_ms + 399))
+    assert play.member.parked
+    assert play >> wait(1) << joined()
+
+
+def test_who_comes_to_others_that_have_their_shares_does_not_wait_for_that_epoch() -> None:
+    assert first_of_all() << joined()
+
+
+def test_who_comes_to_an_empty_group_waits_a_moment_for_others() -> None:
+    rules = msgspec.structs.replace(RULES, company_ms=300)
+    alone = msgspec.structs.replace(target(2, [0, 1]), alone=True)
+    play = after(Playbook(joining(rules)), granted(2, [0, 1]), LEARNED, alone, wait(299), alone)
+    assert play.member.parked
+    assert after(play, wait(1)) >> alone << joined()
+
+
 def parked_with_one(coming: int = 0, comes_in: int = 0) -> Playbook:
     """One partition is there for a newcomer, and lies idle; two are still with others."""
     play = after(Playbook(joining(msgspec.structs.replace(RULES, idle_ms=400))), granted(2, [0]), LEARNED)

@@ -44,6 +44,16 @@ def test_a_newcomer_within_the_assignment_interval_is_served_by_its_first_join()
     story.settles()
 
 
+@LINES
+def test_who_come_together_begin_each_with_its_own_share(line: BrokerLine) -> None:
+    """Threads of one application, a deployment. The first could have all, and would keep the others waiting."""
+    story = Story(line, foo=6)
+    members = [story.legacy(name).asks_to_join() for name in ("ann", "bob", "cat")]
+    story.until(lambda: all(len(each.who.partitions) == 2 for each in members), "each has its share", within_ms=1_500)
+    for each in members:
+        each.has_joined_times(2)
+
+
 def test_nobody_is_told_to_rebalance_before_there_is_a_target() -> None:
     """testClassicGroup{Heartbeat,Sync}ToConsumerGroupDuringAssignmentDelay: the group epoch alone is no reason."""
     story = Story(foo=4)

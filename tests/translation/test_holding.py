@@ -34,6 +34,7 @@ from translation.events import (
     HoldInterrupted,
 )
 from translation.group import described_member
+from translation.holding import has_shown_it
 from translation.member import LONG_AGO, Member
 
 HOLDING = msgspec.structs.replace(RULES, hold_beat_part=0.8, hold_session_part=0.1)
@@ -184,7 +185,9 @@ def test_the_rhythm_of_a_client_that_is_held_no_more_is_learnt_anew() -> None:
     assert play.member.beat_ms == 3_400
     play = after(play, wait(2_720), HoldHurt(), wait(1_000), beats(7))
     assert play.member.beat_ms is None
+    assert not has_shown_it(play.member)
     assert after(play, wait(1_000), beats(8)).member.beat_ms == 1_000
+    assert has_shown_it(play.member)
 
 
 def test_a_hold_that_was_interrupted_proves_nothing() -> None:

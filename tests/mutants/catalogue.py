@@ -368,6 +368,18 @@ DEADLINES = (
         "turn.becomes(farewell_at=None",
         "whatever a client says keeps its session",
     ),
+    Mutant(
+        "farewell.py",
+        "        if member.is_kept_away:\n            begin_anew(turn)\n        return\n",
+        "        return\n",
+        "who was cut off has its time anew as soon as anybody has found the coordinator",
+    ),
+    Mutant(
+        "answers.py",
+        "    if before.is_kept_away:\n        begin_anew(turn)\n",
+        "",
+        "who was cut off has its time anew when its own heartbeat is answered",
+    ),
 )
 
 LEAVING = (
@@ -451,6 +463,18 @@ LEARNING = (
         "turn.becomes(rejoin=Rejoin(event.at, event.beat_at) if event.at <= latest else Rejoin(latest))",
         "turn.becomes(rejoin=Rejoin(event.at, event.beat_at))",
         "no hand-over is planned beyond the client's rebalance timeout",
+    ),
+    Mutant(
+        "learning.py",
+        "    if event.newcomers:\n",
+        "    if False:\n",
+        "who come together begin each with its own share",
+    ),
+    Mutant(
+        "learning.py",
+        "member.rules.company_ms if event.alone else LONG_AGO",
+        "0 if event.alone else LONG_AGO",
+        "who finds a group empty waits a moment for others",
     ),
 )
 

@@ -136,6 +136,13 @@ HOSTING = (
         "whose first word after a restart fetches offsets has the journal speak for it",
         "tests/proxy/test_fetching.py::test_so_it_does_with_its_first_word_after_a_restart_of_the_proxy",
     ),
+    hosted(
+        "requests.py",
+        'return found[0] if len(found) == 1 else ""',
+        'return ""',
+        "who rejoins under an instance id of no letters alone is the member that it was",
+        f"{REQUESTS}::test_who_rejoins_under_an_instance_id_of_no_letters_alone_is_the_member_that_it_was",
+    ),
 )
 
 

@@ -142,7 +142,7 @@ class TopicsAllowed(Event, frozen=True, kw_only=True):
 class TargetLearned(Event, frozen=True, kw_only=True):
     """What ConsumerGroupDescribe says of this member. Committed state: it may lag a little behind the answers.
 
-    The rest is the group's word. Nobody else is in it; so many members have joined since the target was computed. And
+    The rest is the group's word. Nobody else is in it; or only others who have joined since all was given to one. And
     (handover.py) of what the member lacks, so many partitions will have been given up by then, for those who have them are
     asked already; and none of it can come before `rest_from`.
     """
@@ -152,7 +152,7 @@ class TargetLearned(Event, frozen=True, kw_only=True):
     member_epoch: int
     target: tuple[TopicPartition, ...]
     alone: bool = False
-    newcomers: int = 0
+    begins: bool = False
     coming: int = 0
     comes_at: int = 0
     rest_from: int = 0

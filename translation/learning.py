@@ -65,11 +65,11 @@ def target_learned(turn: Turn, event: TargetLearned) -> None:
 
 def _company_by(member: Member, event: TargetLearned) -> int:
     """Who come together (threads of one application, a deployment) begin each with its own share. The first of them could
-    have all at once; but then the others would wait for as long as it takes to deal with its first batch. With the next
-    target none of them is a newcomer any more."""
+    have all at once; but then the others would wait for as long as it takes to deal with its first batch. Not so where
+    there were members before: what they give up would lie idle, and is no more than a share."""
     if member.generation >= 0:
         return LONG_AGO
-    if event.newcomers:
+    if event.begins:
         return member.changed_at + member.rules.next_target_ms
     return member.changed_at + member.rules.company_ms if event.alone else LONG_AGO
 

@@ -237,8 +237,8 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
     planned = dict(plans(group, described, now))
     coming = on_its_way(group, described, planned, now)
     rests = rest_from(group, described, planned, now)
-    is_behind = described.group_epoch > described.assignment_epoch
-    newcomers = sum(not (each.target or each.assigned) for each in described.members) if is_behind else 0
+    have_something = sum(bool(each.target or each.assigned) for each in described.members)
+    begins = described.group_epoch > described.assignment_epoch and have_something == 1 < len(described.members)
     for member in described.members:
         if member.member_id in group.wishers:
             times = coming.get(member.member_id, ())
@@ -248,7 +248,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
                 member_epoch=member.epoch,
                 target=member.target,
                 alone=len(described.members) == 1,
-                newcomers=newcomers,
+                begins=begins,
                 coming=len(times),
                 comes_at=max(times, default=0),
                 rest_from=rests.get(member.member_id, now),

@@ -466,7 +466,7 @@ LEARNING = (
     ),
     Mutant(
         "learning.py",
-        "    if event.newcomers:\n",
+        "    if event.begins:\n",
         "    if False:\n",
         "who come together begin each with its own share",
     ),

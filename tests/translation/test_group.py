@@ -164,18 +164,21 @@ def test_the_wishes_of_many_are_one_description() -> None:
     assert told([(130, DescriptionWanted(member_id="m"))], group)[1] == [Describe()]
 
 
-def test_how_many_have_joined_since_the_target_was_computed_is_told() -> None:
+def test_that_others_have_come_since_all_was_given_to_one_is_told() -> None:
     group, _ = told([(100, DescriptionWanted(member_id="m"))], of_locals("m", "n"))
-    there = (member("m", 2, (0, 1), (0, 1)), member("n", 2, (), ()), member("x", 2, (), ()))
-    assert newcomers(told([(120, described(*there, epoch=4, behind=1))], group)[1]) == 2
-    assert newcomers(told([(120, described(*there, epoch=4))], group)[1]) == 0
+    all_of_it, nothing = member("m", 2, (0, 1), (0, 1)), member("n", 2, (), ())
+    assert begins(told([(120, described(all_of_it, nothing, epoch=4, behind=1))], group)[1])
+    assert not begins(told([(120, described(all_of_it, nothing, epoch=4))], group)[1])
+    assert not begins(told([(120, described(all_of_it, epoch=4, behind=1))], group)[1])
+    both = (member("m", 2, (0,), (0,)), member("n", 2, (1,), (1,)), member("x", 2, (), ()))
+    assert not begins(told([(120, described(*both, epoch=4, behind=1))], group)[1])
 
 
-def newcomers(orders: list[GroupOrder]) -> int:
+def begins(orders: list[GroupOrder]) -> bool:
     [order] = orders
     assert isinstance(order, Tell)
     assert isinstance(order.event, TargetLearned)
-    return order.event.newcomers
+    return order.event.begins
 
 
 def test_long_descriptions_are_as_far_apart_as_they_are_long() -> None:

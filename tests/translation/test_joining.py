@@ -264,14 +264,14 @@ def first_of_all(**word: object) -> Playbook:
 
 
 def test_who_comes_with_others_waits_for_its_own_share() -> None:
-    play = first_of_all(newcomers=1) << Is("completing-rebalance/stable E2 g-1")
+    play = first_of_all(begins=True) << Is("completing-rebalance/stable E2 g-1")
     play >> wait(200) << DescribeGroup() << beat(2)
     play >> granted(3, [0]) << beat(3, owned=()) >> granted(3, [0]) << DescribeGroup()
     assert play >> target(3, [0]) << joined(1, 3)
 
 
 def test_who_comes_with_others_is_told_of_all_if_no_other_target_comes() -> None:
-    play = after(first_of_all(newcomers=1), wait(RULES.next_target_ms + 399))
+    play = after(first_of_all(begins=True), wait(RULES.next_target_ms + 399))
     assert play.member.parked
     assert play >> wait(1) << joined()
 

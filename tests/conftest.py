@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -35,6 +37,12 @@ def pytest_configure() -> None:
     """Whoever is started in the background ignores Ctrl-C, and so would all that is started here."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is left behind, logs of proxies mostly, goes with pytest's own folders: those of the last three runs are kept."""
+    os.environ["TMPDIR"] = tempfile.tempdir = str(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,12 @@
 """What one client is owed, in order, and what leaves when its broker speaks. No sockets here: bytes in, bytes out.
 
 A broker answers in the order it was asked, so all that must be remembered of a request is one entry in a queue of answers
-expected. There are five kinds:
+expected. There are six kinds:
 
 - an `int`, the correlation id: the answer is *opaque* and passes as it comes, in pieces of any size;
 - a `Rewritten`: the answer is held until it is whole, and leaves changed (it carries broker addresses, say);
 - an `Awaited`: the answer is held until it is whole, somebody here hears it, and it leaves as that somebody says;
+- a `Prompt`: as `Awaited`, and a broker that is there answers it within seconds;
 - an `Own`: as `Awaited`, but the request was ours: the client never asked, and need not wait for it;
 - a `Local`: the answer is made here and leaves when all that the client asked before it have left.
 """
@@ -54,6 +55,10 @@ class Awaited(Held):
     def __init__(self, correlation_id: int, heard: Heard) -> None:
         super().__init__(correlation_id)
         self.heard = heard
+
+
+class Prompt(Awaited):
+    __slots__ = ()
 
 
 class Own(Awaited):
@@ -115,9 +120,9 @@ class Answers:
         return not (self.to_come or self._tail or self.expected or self.due)
 
     @property
-    def own_is_next(self) -> bool:
-        """The broker has only to answer us: whatever the client asked before that, it has answered."""
-        return bool(self.expected) and type(self.expected[0]) is Own and not self.to_come
+    def prompt_is_next(self) -> bool:
+        """The broker has only to answer us, or what takes no time: whatever the client asked before that, it has answered."""
+        return bool(self.expected) and isinstance(self.expected[0], Own | Prompt) and not self.to_come
 
     # ------------------------------------------------------------------------------------------------- made here
 

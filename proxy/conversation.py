@@ -26,7 +26,7 @@ from struct import Struct
 from typing import Literal
 
 from kafka_protocol.messages import keys
-from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Rewritten
+from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Prompt, Rewritten
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.not_kafka import refused
@@ -362,11 +362,12 @@ class Conversation:
 
     # ------------------------------------------------------------------------------------------------- for the desk
 
-    def forward(self, frame: bytes, heard: Heard | None = None) -> None:
+    def forward(self, frame: bytes, heard: Heard | None = None, is_prompt: bool = False) -> None:
         """The request in hand goes to the broker; `heard` may change its answer, else that passes as it comes."""
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
+        awaited = Prompt if is_prompt else Awaited
         self.in_hand = False
-        self.expected.append(correlation_id if heard is None else Awaited(correlation_id, heard))
+        self.expected.append(correlation_id if heard is None else awaited(correlation_id, heard))
         self.outbox.append(LENGTH.pack(len(frame)) + frame)
 
     def answer(self, frame: bytes) -> None:

@@ -7,7 +7,7 @@ says nothing, within a rebalance and after an adoption, the client commits what 
 
 It goes upstream under the newest epoch we know. Brokers before 4.3 accept that epoch and no other, and a heartbeat under
 way may move it: a commit refused as stale is sent again under a newer one, as often as the rules say, unless the client
-has let go of something in it meanwhile.
+has let go of something in it meanwhile, or later ones are on their way already.
 """
 
 from __future__ import annotations
@@ -98,12 +98,16 @@ def _under_way(turn: Turn, request: int) -> Commit | None:
 
 def commit_answered(turn: Turn, answered: CommitAnswered) -> None:
     """A commit may outlive its member; then the answer is told as it is."""
-    commit = _under_way(turn, answered.request)
+    commit, told = _under_way(turn, answered.request), _told(answered.error_code)
     if commit and answered.error_code in STALE and turn.member.phase is not Phase.ABSENT:
-        return _try_again(turn, commit)
+        if not answered.is_final:
+            return _try_again(turn, commit)
+        # All clients take this for a reason to come again.
+        told = e.COORDINATOR_LOAD_IN_PROGRESS
+        hurry(turn)
     _drop(turn, answered.request)
     _send_in_order(turn)
-    return turn.order(AnswerCommit(answered.request, _told(answered.error_code)))
+    return turn.order(AnswerCommit(answered.request, told))
 
 
 def _told(code: int) -> int | None:

@@ -148,7 +148,8 @@ def _at_user_data(assignment: bytes) -> _Reader:
 def write_assignment(partitions: frozenset[tuple[str, int]], version: int) -> bytes:
     """ConsumerProtocolAssignment at the member's own version. The layout is that of version 0 in all of them.
 
-    Always whole, also when it is empty: the Java client fails on fewer than two bytes, franz-go on none at all.
+    Always whole, also when it is empty: the Java client fails on fewer than two bytes, franz-go on none at all. And with user
+    data of no length, as half of the libraries' own leaders write it: kafka_ex can't read null.
     """
     by_topic: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
@@ -157,4 +158,4 @@ def write_assignment(partitions: frozenset[tuple[str, int]], version: int) -> by
     for topic, numbers in by_topic.items():
         name = topic.encode()
         parts.append(struct.pack(f">h{len(name)}si{len(numbers)}i", len(name), name, len(numbers), *numbers))
-    return b"".join((*parts, _INT.pack(-1)))
+    return b"".join((*parts, _INT.pack(0)))

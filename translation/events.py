@@ -117,10 +117,12 @@ class CoordinatorLost(Event, frozen=True, kw_only=True):
 
 
 class CommitAnswered(Event, frozen=True, kw_only=True):
-    """The coordinator's word on a commit: its first error that is about the member, else NONE."""
+    """The coordinator's word on a commit: its first error that is about the member, else NONE. `is_final`: there is no second
+    try, for what the client sent behind it is on its way already."""
 
     request: int
     error_code: int = 0
+    is_final: bool = False
 
 
 class CommitLost(Event, frozen=True, kw_only=True):

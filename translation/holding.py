@@ -10,6 +10,7 @@ the rhythm is not known that may be a slow timer, so the second hold is a shorte
 Others (sarama) ask a broker for one thing at a time: everything else waits behind the beat. Where they fetch on that
 connection too the host sees it beforehand, and no beat is held; else it sees what waited come right after the answer.
 It also sees where so much is asked that something would end each hold soon: none is begun, lest beats come later for it.
+And some (kafka_ex) wait for an answer no longer than until their next beat, then hang up and begin anew.
 Whoever is caught twice is answered at once from then on; but for one whose first beat without a hold comes as late: that
 has a timer, slower than was thought. And a newcomer is taken to be as most of its kind are in its group.
 """
@@ -66,9 +67,10 @@ def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
 def _is_at_once(member: Member, now: int) -> bool:
     """No timer beats the moment something is answered. Right after a held beat this one was waiting, and so may be other
     requests: holding it too would let them wait for hold after hold. Right after the SyncGroup it goes before the request
-    for the offsets, which may have to wait for it. (Both: sarama.)"""
+    for the offsets, which may have to wait for it. (Both: sarama.) And who was told by another, or before a restart, has been
+    without an answer for nobody knows how long: some of its session has passed."""
     if member.beat_seen_at is None:
-        return now <= member.told_at + AT_ONCE_MS
+        return member.told_at is None or now <= member.told_at + AT_ONCE_MS
     return member.held_ms > 0 and now <= member.beat_seen_at + member.held_ms + AT_ONCE_MS
 
 
@@ -80,6 +82,8 @@ def _learn(turn: Turn) -> None:
     """From the time since the last beat of this generation: the rhythm, or whether the client stands being held."""
     member = turn.member
     rhythm_ms, held_ms = member.rhythm_ms, member.held_ms
+    if held_ms:
+        turn.becomes(hung_up=0)
     if member.beat_seen_at is not None:
         gap_ms = turn.now - member.beat_seen_at
         is_proving = held_ms >= PROVING_PART * rhythm_ms
@@ -126,7 +130,7 @@ def hold_hurt(turn: Turn) -> None:
 
 
 def stands_no_holds(member: Member) -> bool:
-    return member.late_after_hold >= STRIKES or _is_hurt(member)
+    return member.late_after_hold >= STRIKES or member.hung_up >= STRIKES or _is_hurt(member)
 
 
 def has_shown_it(member: Member) -> bool:
@@ -145,10 +149,10 @@ def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:
 
 def hold_abandoned(turn: Turn, request: int) -> None:
     """Nobody hears the answer: the client was last heard when it beat, and its session counts from then, as with a broker."""
-    held, heard_at = turn.member.held, turn.member.heard_at
-    if held and held.request == request:
+    member = turn.member
+    if member.held and member.held.request == request:
         answer_held(turn, e.NETWORK_EXCEPTION)
-        turn.becomes(held_ms=0, heard_at=heard_at)
+        turn.becomes(held_ms=0, hung_up=member.hung_up + 1, heard_at=member.heard_at)
 
 
 def release_held(turn: Turn) -> None:

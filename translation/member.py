@@ -131,13 +131,14 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # Times, absolute. None: not pending.
     heard_at: int = 0
     served_at: int = LONG_AGO  # after a loss a coordinator was there again then: the silent client has its time anew
-    told_at: int = 0  # what it has, by a SyncGroup: its beats begin then
+    told_at: int | None = None  # what it has, by a SyncGroup here: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
     rejoin_ms: int = 0  # from when it was asked to rejoin until it did, the last time
     gap_ms: int = 0  # between its last two beats
     held_ms: int = 0  # how long its last beat was held
     hurt_by_holds: int = 0  # how often something had to wait behind a held beat
+    hung_up: int = 0  # how often in a row its client hung up on a held beat
     late_after_hold: int = 0  # how often in a row it came late by as long as it had been held
     late_gap_ms: int = 0  # since the beat before, when that was last judged
     doubtful_hold_ms: int = 0  # its rhythm is known from a beat that was held for so long, and may have that in it
@@ -221,7 +222,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def beats_at(self) -> int:
         """When the client will beat again."""
-        return (self.told_at if self.beat_seen_at is None else self.beat_seen_at) + self.rhythm_ms
+        began_at = self.came_at if self.told_at is None else self.told_at
+        return (began_at if self.beat_seen_at is None else self.beat_seen_at) + self.rhythm_ms
 
     @property
     def fade_ms(self) -> int:

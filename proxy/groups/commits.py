@@ -1,8 +1,9 @@
 """Offsets committed in a member's name: sent again under its epoch, on the very connection they came on.
 
 A coordinator takes a native member's OffsetCommit from version 9 on, so older ones are written anew; what the broker says
-is told at the client's own version. Commits in nobody's name pass, and where the broker has dropped their version they are
-lifted to one it knows.
+is told at the client's own version. Where the epoch is sure not to move meanwhile, what the client sends behind one need not
+wait for the answer: who commits each record, and waits for none, sends thousands. Commits in nobody's name pass, and where
+the broker has dropped their version they are lifted to one it knows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_protocol.messages import keys
-from proxy.groups import classic
+from proxy.answers import Bytes
+from proxy.causes import Disconnect
+from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.line import Key, Line
 from proxy.groups.native import Ask
@@ -53,6 +56,8 @@ class Commits:
         self._requests = requests
         # What the broker said last, by the request's number.
         self._answers: dict[int, Any] = {}
+        # Of those that let what came behind them pass: what is told, once it is known.
+        self._in_a_row: dict[int, bytes | None] = {}
         self._told = Memory()
 
     def send(self, key: Key, order: do.SendCommit) -> None:
@@ -61,7 +66,28 @@ class Commits:
         self._say_what_is_lost(line, request)
         body = msgspec.structs.replace(request.body, member_id=key[1], generation_id_or_member_epoch=order.member_epoch)
         ask = Ask(request.key, _version_upstream(request), _without_dropped(body))
-        line.ask(ask, lambda answer: self._heard(key, number, answer))
+        if line.number == number and self._overtakes_nothing(key, line):
+            self._in_a_row[number] = None
+            frame = native.written(ask, request.correlation_id, request.client_id)
+            line.forward(frame, lambda answer: self._heard_in_a_row(key, number, ask, answer), is_prompt=True)
+        else:
+            line.ask(ask, lambda answer: self._heard(key, number, answer))
+
+    def _overtakes_nothing(self, key: Key, line: Line) -> bool:
+        """No heartbeat is on its way that would move the epoch before the commit is there: later ones come behind it."""
+        member = self._host.members.get(key)
+        is_at_rest = member is not None and member.in_flight is None and not member.must_say_all
+        return is_at_rest and self._host.lines.get(key) is line
+
+    def _heard_in_a_row(self, key: Key, number: int, ask: Ask, frame: Bytes | None) -> bytes | None:
+        try:
+            self._heard(key, number, None if frame is None else native.read(ask, bytes(frame)), is_final=True)
+        except Disconnect:
+            self._heard(key, number, None)
+            raise
+        finally:
+            told = self._in_a_row.pop(number, None)
+        return told
 
     def _say_what_is_lost(self, line: Line, request: Request) -> None:
         """Once a client and group."""
@@ -76,25 +102,27 @@ class Commits:
                 remedy="the brokers' offsets.retention.minutes counts; take it out of the client's settings",
             )
 
-    def _heard(self, key: Key, number: int, answer: Any) -> None:
+    def _heard(self, key: Key, number: int, answer: Any, is_final: bool = False) -> None:
         if answer is None:
             self._host.feed(key, ev.CommitLost(request=number))
             return
         self._answers[number] = answer
         codes = [each.error_code for topic in answer.topics for each in topic.partitions]
         about_member = next((code for code in codes if code in ABOUT_MEMBER), e.NONE)
-        self._host.feed(key, ev.CommitAnswered(request=number, error_code=about_member))
+        self._host.feed(key, ev.CommitAnswered(request=number, error_code=about_member, is_final=is_final))
 
     def answer(self, order: do.AnswerCommit) -> None:
-        answer = self._answers.pop(order.request, None)
-        request = self._requests.request_of(order.request)
-        if order.error_code is None and answer is not None:
-            self._requests.answer(order.request, request.answered(answer))
-        elif order.error_code == e.REBALANCE_IN_PROGRESS and request.key == keys.TXN_OFFSET_COMMIT:
+        number = order.request
+        answer = self._answers.pop(number, None)
+        request, code = self._requests.request_of(number), order.error_code or e.NONE
+        if code == e.REBALANCE_IN_PROGRESS and request.key == keys.TXN_OFFSET_COMMIT:
             # No coordinator says that to a producer: Java's takes it for the end of its life. This aborts a transaction.
-            self._requests.refuse(order.request, e.ILLEGAL_GENERATION)
-        else:
-            self._requests.refuse(order.request, order.error_code or e.NONE)
+            code = e.ILLEGAL_GENERATION
+        is_passed_on = order.error_code is None and answer is not None
+        frame = request.answered(answer) if is_passed_on else classic.refusal(request, code)
+        if number in self._in_a_row:
+            self._in_a_row[number] = frame
+        self._requests.answer(number, frame, code)
 
     # ------------------------------------------------------------------------------------------- in nobody's name
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import msgspec
 
 from kafka_protocol.messages import keys
-from proxy.answers import Bytes
+from proxy.answers import Bytes, Heard
 from proxy.causes import Cause, Disconnect
 from proxy.connections import Connection
 from proxy.groups import native
@@ -181,11 +181,11 @@ class Line:
             self.connection.conversation.answer(frame)
             self.connection.flush()
 
-    def forward(self, frame: bytes, heard: Callable[[Bytes | None], Bytes | None] | None = None) -> None:
+    def forward(self, frame: bytes, heard: Heard | None = None, is_prompt: bool = False) -> None:
         """The request in hand goes to the broker."""
         self.number = None
         if self.open:
-            self.connection.conversation.forward(frame, heard)
+            self.connection.conversation.forward(frame, heard, is_prompt)
             self.connection.flush()
 
     def ask(self, ask: Ask, heard: Callable[[Any], None]) -> None:
@@ -223,7 +223,7 @@ class Line:
     def _doubt(self, hear: Callable[[None], None]) -> None:
         """The answer to what the client asked before may take its time. Whose client has gone opens no other connection: on
         this one it may still be said, later, that its member leaves."""
-        if not self.connection.conversation.owed.own_is_next:
+        if not self.connection.conversation.owed.prompt_is_next:
             self._in(ANSWER_MS - PROMPT_MS, lambda: hear(None))
         elif self.client_left:
             hear(None)

@@ -214,6 +214,12 @@ COMMITTING = (
     ),
     Mutant(
         "committing.py",
+        "if not answered.is_final:",
+        "if True:",
+        "a stale commit is not sent again behind its successors",
+    ),
+    Mutant(
+        "committing.py",
         "if commit.attempts >= member.rules.commit_attempts or",
         "if commit.attempts > member.rules.commit_attempts or",
         "a commit is tried as often as the rules say",
@@ -631,14 +637,32 @@ GROUP = (
     ),
     Mutant(
         "holding.py",
-        "return now <= member.told_at + AT_ONCE_MS",
-        "return False",
+        "member.told_at is None or now <= member.told_at + AT_ONCE_MS",
+        "member.told_at is None",
         "a client that begins with a Heartbeat has its offsets at once",
     ),
     Mutant(
         "holding.py",
-        "turn.becomes(held_ms=0, heard_at=heard_at)",
-        "turn.becomes(held_ms=0)",
+        "or member.hung_up >= STRIKES or",
+        "or",
+        "who hangs up on held Heartbeats is held no more",
+    ),
+    Mutant(
+        "holding.py",
+        "        turn.becomes(hung_up=0)",
+        "        pass",
+        "but who hangs up now and then is",
+    ),
+    Mutant(
+        "holding.py",
+        "member.told_at is None or now <= member.told_at + AT_ONCE_MS",
+        "member.told_at is not None and now <= member.told_at + AT_ONCE_MS",
+        "the first beat after a restart is answered at once",
+    ),
+    Mutant(
+        "holding.py",
+        "turn.becomes(held_ms=0, hung_up=member.hung_up + 1, heard_at=member.heard_at)",
+        "turn.becomes(held_ms=0, hung_up=member.hung_up + 1)",
         "the session of a client that is gone counts from its last beat",
     ),
     Mutant(
@@ -667,7 +691,7 @@ GROUP = (
     ),
     Mutant(
         "member.py",
-        "self.told_at if self.beat_seen_at is None",
+        "began_at if self.beat_seen_at is None",
         "self.heard_at if self.beat_seen_at is None",
         "what else a client says does not put off its next beat",
     ),

@@ -184,16 +184,18 @@ class ByHand:
 
     def commit(self, topic: str, partition: int, offset: int, version: int = 7, **more: Any) -> int:
         """The code of the one partition committed."""
+        request = msgspec.structs.replace(self.commit_request(topic, partition, offset, version), **more)
+        return int(self.ask(keys.OFFSET_COMMIT, version, request).topics[0].partitions[0].error_code)
+
+    def commit_request(self, topic: str, partition: int, offset: int, version: int) -> m.OffsetCommitRequest:
         each = m.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
-        request = m.OffsetCommitRequest(
+        return m.OffsetCommitRequest(
             group_id=self.group,
             generation_id_or_member_epoch=self.generation if version >= 1 else -1,
             member_id=self.member_id if version >= 1 else "",
             group_instance_id=self.instance_id if version >= 7 else None,
             topics=[m.OffsetCommitRequestTopic(**self._known(topic, version >= FIRST_COMMIT_BY_ID), partitions=[each])],
         )
-        answer = self.ask(keys.OFFSET_COMMIT, version, msgspec.structs.replace(request, **more))
-        return int(answer.topics[0].partitions[0].error_code)
 
     def transact(self, topic: str, partition: int, offset: int, version: int, **more: Any) -> int:
         """A transaction with nothing but this commit in it. The code of the one partition committed."""

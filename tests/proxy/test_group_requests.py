@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 import uuid
@@ -12,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from kafka_protocol import decode
+from kafka_protocol import decode, decode_response, encode_request
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.groups.holding import MUCH_BETWEEN
 from tests.kafka import Cluster
 from tests.kafka.admin import until
-from tests.kafka.wire import send
+from tests.kafka.wire import read_frame, send
 from tests.proxy.by_hand import (
     FIRST_COMMIT_BY_ID,
     FIRST_TRANSACTED_BY_ID,
@@ -227,6 +228,22 @@ def test_commits_keep_succeeding_under_epochs_the_member_never_hears_of(
     assert one.beat() == 0
     assert one.commit(topic, 2, 9) == 0
     assert one.generation == generation
+
+
+def test_who_commits_each_record_and_waits_for_no_answer_is_told_of_each_in_order(
+    member: Callable[..., ByHand], topic: str
+) -> None:
+    """And the group may move meanwhile: an epoch that the coordinator has left behind is none of the client's business."""
+    one, offsets = member().joins(), range(1, 2_001)
+    requests = ((n, one.commit_request(topic, 0, n, version=7)) for n in offsets)
+    frames = [encode_request(keys.OFFSET_COMMIT, 7, n, "by-hand", request) for n, request in requests]
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(one.sock.sendall, b"".join(struct.pack(">i", len(frame)) + frame for frame in frames))
+        member().join()
+        answers = [decode_response(keys.OFFSET_COMMIT, 7, read_frame(one.sock)) for _ in offsets]
+    told = [(number, body.topics[0].partitions[0].error_code) for number, body in answers]
+    assert told == [(n, 0) for n in offsets]
+    assert one.committed(topic, 0) == offsets[-1]
 
 
 def test_two_members_share_and_the_first_hears_of_it_in_its_heartbeat(

@@ -46,6 +46,7 @@ from translation.events import (
     TargetUnknown,
     TopicsLearned,
 )
+from translation.member import Member
 
 JOURNAL = JournalEntry(
     group_id="g",
@@ -78,6 +79,13 @@ def test_a_stable_member_comes_through_a_restart_and_its_client_notices_nothing(
     play >> granted(9, [0, 1]) << Is("stable/stable E9 g7")
     play >> beats(3, 7) << AnswerHeartbeat(3)
     assert play >> commits(5, 7, [0, 1]) << SendCommit(5, 9)
+
+
+def test_the_first_beat_after_a_restart_is_not_held_for_its_client_has_long_been_without_an_answer() -> None:
+    play = after(Playbook(Member(group_id="g", rules=HOLDING)), adopted(), granted(9, [0, 1]), commits(5, 7, [0, 1]))
+    play >> wait(1_000) >> beats(3, 7) << AnswerHeartbeat(3)
+    play >> wait(1_000) >> beats(4, 7) >> wait(799)
+    assert play >> wait(1) << AnswerHeartbeat(4)
 
 
 def test_what_changed_while_the_proxy_was_away_asks_for_one_rejoin() -> None:

@@ -151,6 +151,12 @@ def test_a_stale_commit_waits_for_a_newer_epoch_and_fetches_it() -> None:
     assert play >> granted(3, [0, 1]) << SendCommit(5, 3)
 
 
+def test_a_stale_commit_whose_successors_are_on_their_way_is_not_sent_again_and_its_client_comes_back() -> None:
+    play = after(Playbook(stable(), NOW), commits())
+    play >> CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH, is_final=True)
+    assert play << AnswerCommit(5, e.COORDINATOR_LOAD_IN_PROGRESS) << beat(2)
+
+
 def test_a_commit_that_stays_stale_is_given_up() -> None:
     play = after(Playbook(stable(), NOW), commits())
     for _ in range(3):

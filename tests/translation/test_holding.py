@@ -260,6 +260,18 @@ def test_the_session_of_who_has_hung_up_on_a_held_heartbeat_counts_from_that_bea
     assert (killed.member.heard_at, waiting.member.heard_at) == (killed.now - 1_000, waiting.now)
 
 
+def test_who_hangs_up_on_two_held_heartbeats_in_a_row_is_held_no_more() -> None:
+    """kafka_ex waits for an answer until its next beat, and begins anew when there is none."""
+    play = after(rhythmic(), beats(5), wait(1_000), ClientLeft(request=5), beats(6), wait(1_000), ClientLeft(request=6))
+    assert play >> beats(7) << AnswerHeartbeat(7)
+
+
+def test_who_hangs_up_now_and_then_is_still_held() -> None:
+    play = after(rhythmic(), beats(5), wait(1_000), ClientLeft(request=5), beats(6), wait(2_400), wait(600))
+    play = after(play, beats(7), wait(1_000), ClientLeft(request=7), beats(8))
+    assert play.member.held
+
+
 def test_another_request_on_its_connection_releases_a_held_heartbeat() -> None:
     play = rhythmic() >> beats(5)
     play >> HoldInterrupted(request=4)

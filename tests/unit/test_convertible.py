@@ -12,10 +12,10 @@ from proxy.groups.convertible import keeps_natives_out, sync
 from tests.translation.playbook import number, subscription
 from translation.embedded import write_assignment
 
-ASSIGNED = write_assignment(frozenset({("apples", 1)}), 0)
-NOTED = ASSIGNED.removesuffix(number(-1)) + number(3) + b"abc"
-EMPTY = ASSIGNED.removesuffix(number(-1)) + number(0)
-CUT = ASSIGNED.removesuffix(number(-1))
+EMPTY = write_assignment(frozenset({("apples", 1)}), 0)
+CUT = EMPTY.removesuffix(number(0))
+ASSIGNED = CUT + number(-1)
+NOTED = CUT + number(3) + b"abc"
 KAFKA_GO = b"\0\1" + subscription(["apples"], version=0)[2:]
 
 

@@ -258,7 +258,7 @@ def synced(request: int = 2, partitions: Iterable[int] = (0, 1), version: int = 
     numbers = sorted(partitions)
     topic = text("apples") + number(len(numbers)) + b"".join(map(number, numbers))
     body = number(1) + topic if numbers else number(0)
-    return AnswerSync(request, assignment=version.to_bytes(2, "big") + body + number(-1), protocol_name="range")
+    return AnswerSync(request, assignment=version.to_bytes(2, "big") + body + number(0), protocol_name="range")
 
 
 # --- where stories begin -------------------------------------------------------------------------------------------

@@ -110,6 +110,6 @@ def test_two_topics_are_told_in_one_assignment() -> None:
     play >> target(2, [0])
     after(play, wait(12_000), granted(2))
     body = number(2) + text("apples") + number(1) + number(0) + text("bananas") + number(1) + number(7)
-    play >> syncs() << AnswerSync(2, assignment=b"\0\1" + body + number(-1), protocol_name="range")
+    play >> syncs() << AnswerSync(2, assignment=b"\0\1" + body + number(0), protocol_name="range")
     play.pending.clear()
     assert play

@@ -78,6 +78,7 @@ bench: setup
 	$(BIN)/python -m bench.dataplane.tls --markdown
 	$(BIN)/python -m bench.rebalance.run --markdown
 	$(BIN)/python -m bench.libraries.run --markdown
+	$(BIN)/python -m bench.commits.run --markdown
 	$(BIN)/python -m bench.members.run --markdown
 	$(BIN)/python -m bench.simulation.run --markdown
 	$(BIN)/python -m bench.pipeline.run --markdown

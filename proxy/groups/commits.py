@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # The oldest that all brokers know, for commits in nobody's name.
 OLDEST_EVERYWHERE = 2
 
+# A client may be a thousand requests ahead, and all that are on their way are kept.
+LARGEST_IN_A_ROW = 8 * 1024
+
 # These are about the committer; the rest is about topics, and for the client to hear as it was said.
 ABOUT_MEMBER = frozenset(
     {
@@ -66,7 +69,8 @@ class Commits:
         self._say_what_is_lost(line, request)
         body = msgspec.structs.replace(request.body, member_id=key[1], generation_id_or_member_epoch=order.member_epoch)
         ask = Ask(request.key, _version_upstream(request), _without_dropped(body))
-        if line.number == number and self._overtakes_nothing(key, line):
+        is_small = len(request.frame) <= LARGEST_IN_A_ROW
+        if is_small and line.number == number and self._overtakes_nothing(key, line):
             self._in_a_row[number] = None
             frame = native.written(ask, request.correlation_id, request.client_id)
             line.forward(frame, lambda answer: self._heard_in_a_row(key, number, ask, answer), is_prompt=True)

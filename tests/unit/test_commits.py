@@ -17,6 +17,7 @@ from proxy.causes import Cause, Disconnect
 from proxy.conversation import Conversation
 from proxy.counts import Counts
 from proxy.groups.clock import Clock
+from proxy.groups.commits import LARGEST_IN_A_ROW
 from proxy.groups.host import Host
 from proxy.groups.journal import Journal
 from proxy.groups.line import FIRST_CORRELATION_ID
@@ -71,9 +72,13 @@ class Connection:
     def close(self, cause: Cause, detail: str) -> None:
         self.closed_for = cause
 
-    def commits(self, *offsets: int) -> None:
+    def commits(self, *offsets: int, metadata: str = "") -> None:
         """All in one piece; the offset is the correlation id."""
-        frames = (encode_request(keys.OFFSET_COMMIT, CLIENTS, offset, "c", _commit(offset)) for offset in offsets)
+        bodies = [_commit(offset, metadata) for offset in offsets]
+        frames = [
+            encode_request(keys.OFFSET_COMMIT, CLIENTS, offset, "c", body)
+            for offset, body in zip(offsets, bodies, strict=True)
+        ]
         self._said += bytes(self.conversation.from_client(b"".join(map(_framed, frames))))
 
     def said(self) -> list[tuple[int, Any]]:
@@ -103,8 +108,8 @@ def _frames(data: bytes) -> Iterator[bytes]:
         data = data[4 + size :]
 
 
-def _commit(offset: int) -> m.OffsetCommitRequest:
-    partition = m.OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+def _commit(offset: int, metadata: str) -> m.OffsetCommitRequest:
+    partition = m.OffsetCommitRequestPartition(partition_index=0, committed_offset=offset, committed_metadata=metadata)
     topic = m.OffsetCommitRequestTopic(name="apples", partitions=[partition])
     return m.OffsetCommitRequest(group_id="g", member_id="m", generation_id_or_member_epoch=2, topics=[topic])
 
@@ -132,6 +137,12 @@ async def test_while_a_heartbeat_may_move_the_epoch_each_waits_for_the_one_befor
     assert [correlation_id for correlation_id, _ in connection.said()] == [FIRST_CORRELATION_ID]
     assert connection.answers(FIRST_CORRELATION_ID, e.STALE_MEMBER_EPOCH) == b""
     assert connection.host.members[KEY].commits[0].epoch is None
+
+
+async def test_large_ones_are_not_kept_by_the_thousand() -> None:
+    connection = Connection()
+    connection.commits(1, 2, metadata="x" * LARGEST_IN_A_ROW)
+    assert [correlation_id for correlation_id, _ in connection.said()] == [FIRST_CORRELATION_ID]
 
 
 async def test_a_commit_that_is_stale_though_nothing_moved_is_told_so_at_once_in_words_that_bring_it_back() -> None:

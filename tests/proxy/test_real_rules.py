@@ -205,7 +205,7 @@ def test_what_an_assignor_of_a_clients_own_notes_arrives_unless_a_rule_says_what
         proxy.rule("translate", 'assignor = "uniform"')
         with closing(comes()) as member:
             assert member.joins().owned == {topic: [0]}
-            assert member.notes is None
+            assert member.notes == b""
             until(partial(_are, kafka, topic, NATIVE), "it is a native member")
             # The rule goes, the member stays what it is.
             proxy.rule("translate")

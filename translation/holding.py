@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from translation import errors as e
 from translation.actions import AnswerHeartbeat
-from translation.events import HeartbeatRequested, HoldInterrupted
+from translation.events import ClientLeft, HeartbeatRequested, HoldInterrupted
 from translation.member import HeldHeartbeat, Member, Rejoin
 from translation.sending import hurry
 from translation.states import Phase
@@ -147,12 +147,12 @@ def hold_interrupted(turn: Turn, event: HoldInterrupted) -> None:
         _answer_without_news(turn)
 
 
-def hold_abandoned(turn: Turn, request: int) -> None:
+def hold_abandoned(turn: Turn, left: ClientLeft) -> None:
     """Nobody hears the answer: the client was last heard when it beat, and its session counts from then, as with a broker."""
     member = turn.member
-    if member.held and member.held.request == request:
+    if member.held and member.held.request == left.request:
         answer_held(turn, e.NETWORK_EXCEPTION)
-        turn.becomes(held_ms=0, hung_up=member.hung_up + 1, heard_at=member.heard_at)
+        turn.becomes(held_ms=0, hung_up=member.hung_up + left.hung_up, heard_at=member.heard_at)
 
 
 def release_held(turn: Turn) -> None:

@@ -9,6 +9,7 @@ from translation.committing import commit_requested
 from translation.ending import depart
 from translation.events import (
     ClientEvent,
+    ClientLeft,
     CommitRequested,
     HeartbeatRequested,
     JoinRequested,
@@ -64,10 +65,10 @@ def _is_at_home(member: Member, event: ClientEvent) -> bool:
     )
 
 
-def client_left(turn: Turn, request: int) -> None:
+def client_left(turn: Turn, left: ClientLeft) -> None:
     """Nobody knows where it is until it speaks again."""
-    hold_abandoned(turn, request)
-    join_abandoned(turn, request)
+    hold_abandoned(turn, left)
+    join_abandoned(turn, left.request)
 
 
 def _come_back(turn: Turn, event: ClientEvent) -> None:

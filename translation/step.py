@@ -67,7 +67,7 @@ def _world_moved(turn: Turn, event: ev.WorldEvent) -> None:
         case ev.CommitLost():
             commit_lost(turn, event)
         case ev.ClientLeft():
-            client_left(turn, event.request)
+            client_left(turn, event)
         case ev.HoldInterrupted():
             hold_interrupted(turn, event)
         case ev.HoldHurt():

@@ -56,7 +56,7 @@ class Taker(Protocol):
 
     def taken(self, line: Line, frame: bytes) -> None: ...
     def interrupted(self, line: Line) -> None: ...
-    def left(self, line: Line) -> None: ...
+    def left(self, line: Line, hung_up: bool) -> None: ...
     def closed(self, line: Line) -> None: ...
 
 
@@ -158,10 +158,11 @@ class Line:
 
     def left(self) -> None:
         self.client_left = True
-        self._taker.left(self)
+        self._taker.left(self, hung_up=True)
 
     def closed(self) -> None:
-        self.left()
+        self.client_left = True
+        self._taker.left(self, hung_up=False)
         self.open = False
         self._taker.closed(self)
 

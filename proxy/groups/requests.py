@@ -85,12 +85,12 @@ class Requests:
     def interrupted(self, line: Line) -> None:
         self.holds.interrupted(line)
 
-    def left(self, line: Line) -> None:
+    def left(self, line: Line, hung_up: bool) -> None:
         """What the client waited for is answered to nobody. It may be waiting elsewhere, its member on another line."""
         if line.number is not None and line.number in self._waiting:
             body = self.request_of(line.number).body
             for key in {*line.members, (body.group_id, body.member_id)}:
-                self._host.feed(key, ev.ClientLeft(request=line.number))
+                self._host.feed(key, ev.ClientLeft(request=line.number, hung_up=hung_up))
 
     def closed(self, line: Line) -> None:
         self.untranslated.closed(line)

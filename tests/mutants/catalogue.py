@@ -661,8 +661,8 @@ GROUP = (
     ),
     Mutant(
         "holding.py",
-        "turn.becomes(held_ms=0, hung_up=member.hung_up + 1, heard_at=member.heard_at)",
-        "turn.becomes(held_ms=0, hung_up=member.hung_up + 1)",
+        "turn.becomes(held_ms=0, hung_up=member.hung_up + left.hung_up, heard_at=member.heard_at)",
+        "turn.becomes(held_ms=0, hung_up=member.hung_up + left.hung_up)",
         "the session of a client that is gone counts from its last beat",
     ),
     Mutant(

@@ -88,8 +88,8 @@ class CommitRequested(Event, frozen=True, kw_only=True):
 
 
 class ClientLeft(Event, frozen=True, kw_only=True):
-    """The connection has closed on which this request waits: nobody will hear its answer. `hung_up`: its client closed it, and
-    not because the broker had."""
+    """The connection has closed on which this request waits: nobody will hear its answer. `hung_up`: its client closed it,
+    and not because the broker had."""
 
     request: int
     hung_up: bool = True

@@ -114,6 +114,20 @@ def at_the_desk(taken: Taken) -> tuple[Lingering, Line]:
     return connection, line
 
 
+async def test_a_client_that_hangs_up_is_told_from_a_broker_that_does() -> None:
+    class Counting(Host):
+        def left(self, line: Line, hung_up: bool) -> None:
+            told.append(hung_up)
+
+        def closed(self, line: Line) -> None: ...
+
+    told: list[bool] = []
+    host = Counting()
+    for ends in (Line.left, Line.closed):
+        ends(lingering(host)[1])
+    assert told == [True, False]
+
+
 async def test_between_the_requests_that_a_client_sends_at_once_others_have_a_turn(nursery: trio.Nursery) -> None:
     """Those, too, that are answered here, and at once."""
     answered: list[bytes] = []

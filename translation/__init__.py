@@ -37,13 +37,14 @@ How to host members (the proxy does it over sockets, the simulation without):
 5. `DescribeGroup`, `LearnTopics`, `LearnAllowedTopics`, `FindRegisteredMember`: ask, feed the answer when it comes. If
    it never comes nothing is stuck: the member asks again. Names of topics may be served from the host's memory.
 6. `SendCommit`: rewrite and send; feed `CommitAnswered` or `CommitLost`. `AnswerCommit(error_code=None)` passes the
-   broker's answer on.
+   broker's answer on. If you let pass what the client sent behind it meanwhile, that answer `is_final`.
 7. LeaveGroup with several members: feed each its `LeaveRequested`, collect the `AnswerLeave`s into one answer. Members
    you do not have are the coordinator's business: forward their part.
 8. Answers keep the order of requests on each connection. When a request comes in on a connection whose Heartbeat is
    held, feed `HoldInterrupted` for that Heartbeat before the request itself.
-9. When a client closes a connection on which a request of its waits, feed `ClientLeft` for that request; otherwise a closed
-   connection is no event: members live by their sessions. `OurMistake` from `step` closes the connection.
+9. When a client closes a connection on which a request of its waits, feed `ClientLeft` for that request (not `hung_up` if
+   the broker closed it first); otherwise a closed connection is no event: members live by their sessions. `OurMistake`
+   from `step` closes the connection.
 10. Give each `Transition` to the group (group.py), and what the group says to the members it names.
 """
 

@@ -107,6 +107,9 @@ class Commits:
             )
 
     def _heard(self, key: Key, number: int, answer: Any, is_final: bool = False) -> None:
+        if self._requests.waiting(number) is None:
+            # Dropped with its connection, by a mistake of ours: that is said once, not for each that was on its way.
+            return
         if answer is None:
             self._host.feed(key, ev.CommitLost(request=number))
             return

@@ -26,6 +26,7 @@ from proxy.logs import Log
 from proxy.settings import Limits, Settings
 from proxy.wire import Wire
 from translation import errors as e
+from translation.events import MemberAdopted
 from translation.group_heartbeat import GroupHeartbeat
 from translation.member import Member
 from translation.rules import Pacing, Rules
@@ -35,6 +36,7 @@ KEY = ("g", "m")
 # What the client speaks, and what a coordinator takes of a native member.
 CLIENTS, BROKERS = 7, 9
 EPOCH = 5
+ADOPTED_TWICE = MemberAdopted(member_id="m", member_epoch=EPOCH, assigned=(), names={}, subscribed_topics=())
 
 
 class Connection:
@@ -43,7 +45,8 @@ class Connection:
     node, client = 1, "127.0.0.1:9"
 
     def __init__(self, *, in_flight: bool = False) -> None:
-        log = Log(out=io.StringIO())
+        self.log = io.StringIO()
+        log = Log(out=self.log)
         self.host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
         wire = Wire(Directory(Settings(upstream=("kafka:9092",))))
         self.conversation = Conversation(wire, Counts(), Limits(), open_desk=lambda: self.line)
@@ -71,6 +74,9 @@ class Connection:
 
     def close(self, cause: Cause, detail: str) -> None:
         self.closed_for = cause
+        self.conversation.abandon()
+
+    def release(self) -> None: ...
 
     def commits(self, *offsets: int, metadata: str = "") -> None:
         """All in one piece; the offset is the correlation id."""
@@ -154,6 +160,15 @@ async def test_a_commit_that_is_stale_though_nothing_moved_is_told_so_at_once_in
     connection.flush()
     assert [type(body) for _, body in connection.said()] == [m.ConsumerGroupHeartbeatRequest]
     assert connection.told(connection.answers(2)) == [(2, e.NONE)]
+
+
+async def test_a_mistake_is_said_once_however_many_were_on_their_way() -> None:
+    connection = Connection()
+    connection.commits(1, 2, 3)
+    connection.host.feed(KEY, ADOPTED_TWICE)
+    assert connection.closed_for is Cause.OUR_MISTAKE
+    assert connection.log.getvalue().count("our mistake") == 1
+    assert not connection.host.requests._waiting
 
 
 @pytest.mark.parametrize("answered", [True, False])

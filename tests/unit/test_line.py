@@ -222,6 +222,13 @@ async def test_the_broker_may_be_busy_with_what_the_client_asked_before(
     assert closed_for(patient) is None
 
 
+async def test_but_not_with_a_commit(patient: Line, autojump_clock: MockClock) -> None:
+    commit = encode_request(keys.OFFSET_COMMIT, 9, CLIENTS_FETCH, None, m.OffsetCommitRequest())
+    patient.connection.conversation.forward(commit, lambda answer: None, is_prompt=True)
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == PROMPT_MS / 1_000
+    assert closed_for(patient) is Cause.BROKER_SILENT
+
+
 async def test_or_be_in_the_midst_of_an_answer_to_that(patient: Line, autojump_clock: MockClock) -> None:
     patient.connection.conversation.owed.to_come = 1_000
     assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
+from socket import socket
 from typing import Protocol
 
 import trio
@@ -27,6 +29,8 @@ DRAIN_SWEEP_SECONDS = 0.05
 
 # How a client goes.
 GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
+# What may be because the broker is no longer there.
+LEFT_ALONE = frozenset({Cause.BROKER_CLOSED, Cause.BROKER_LOST, Cause.BROKER_SILENT, Cause.BROKER_UNREACHABLE})
 # How connections end; any other cause says that something is wrong, here or with a peer.
 ORDINARY = frozenset(
     {Cause.RELEASED, Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST}
@@ -82,12 +86,15 @@ class Connections:
         log: Log,
         open_desk: Callable[[Connection], Desk],
         partings: Partings,
+        find_out: Callable[[int | None, Callable[[], None]], None],
     ) -> None:
+        """`find_out`: whether a node is there, and then (absences.py)."""
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts
         self.log = log
         self.partings = partings
+        self._find_out = find_out
         self._wire = wire
         self._open: set[Connection] = set()
         # Those whose clients have gone, the first to go first.
@@ -146,6 +153,17 @@ class Connections:
         self.counts.disconnects[cause.value] += 1
         say = self.log.debug if cause in ORDINARY else self.log.warning
         say("disconnected", cause=cause.value, client=client, node="bootstrap" if node is None else node, detail=detail)
+
+    def part(self, sock: socket, node: int | None, cause: Cause) -> None:
+        """Hang up on a client, whose socket is watched no more."""
+        part = partial(self._part, sock)
+        if cause in LEFT_ALONE:
+            self._find_out(node, part)
+        else:
+            part()
+
+    def _part(self, sock: socket) -> None:
+        self.partings.take(sock, trio.current_time())
 
     async def sweep(self, whereabouts: Callable[[int], Address | None]) -> None:
         """Cut what is past its limits, for ever."""

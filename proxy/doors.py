@@ -36,7 +36,7 @@ class Door:
         self._log = log
         self._epoll_set = epoll_set
         self._watched = READABLE
-        self._closed = False
+        self._shut = self._closed = False
         # One for each address of a name.
         self._sockets = _listen(address, node)
         for listening in self._sockets:
@@ -49,6 +49,25 @@ class Door:
         for listening in self._sockets:
             self._epoll_set.forget(listening)
         self._closed = True
+
+    def shut(self) -> None:
+        """Who dials it is refused, and the port stays ours."""
+        if self._closed:
+            return
+        self._watch(0)
+        self._shut = True
+        for listening in self._sockets:
+            # Linux takes it for the end of listening, and forgets nothing else of the socket.
+            listening.shutdown(socket.SHUT_RDWR)
+
+    def reopen(self) -> None:
+        """OSError when the port has become somebody else's, who may be let in while nobody listens."""
+        if self._closed:
+            return
+        for listening in self._sockets:
+            listening.listen(BACKLOG)
+        self._shut = False
+        self.resume()
 
     def rest(self) -> None:
         """Accept nobody for now; newcomers wait in the kernel's queue."""
@@ -64,7 +83,7 @@ class Door:
 
     @property
     def resting(self) -> bool:
-        return not self._watched and not self._closed
+        return not (self._watched or self._shut or self._closed)
 
     def _knocked(self, listening: socket.socket, _events: int) -> None:
         for _ in range(ACCEPTS_PER_BATCH):

@@ -300,7 +300,7 @@ class Link:
             self._epoll_set.forget(client.sock)
         else:
             self._epoll_set.change(client.sock, client.watched, 0)
-            self._connections.partings.take(client.sock, trio.current_time())
+            self._connections.part(client.sock, self.node, cause)
 
     def drain(self) -> None:
         self._draining = True

@@ -14,6 +14,7 @@ PREFIX = "kip848_proxy_"
 METRICS = {
     "build": "info: the version that runs",
     "ready": "1 when /readyz says so",
+    "brokers_away": "brokers that take no connections, so that their ports here take none",
     "journal_behind": "1 while the journal lacks what could not be written",
     "connections_open": "connections of clients now",
     "connections_opened": "connections of clients since the start",
@@ -34,8 +35,8 @@ PLAIN = (
     "stood_still_seconds",
 )
 
-# What is so now, or is not.
-Gauges = Mapping[str, Callable[[], bool]]
+# What is so now: of how many, or 1 when it is.
+Gauges = Mapping[str, Callable[[], int]]
 
 
 class _Reader(Collector):

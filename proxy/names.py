@@ -31,6 +31,11 @@ class Names:
         self._known[address] = (float("inf"), [literal])
         return [literal]
 
+    def doubt(self, address: Address) -> None:
+        """It is not where it was: the resolver is asked anew, in case it knows better."""
+        if address in self._known and _literal(address) is None:
+            self._known[address] = (0.0, self._known[address][1])
+
     async def resolve(self, address: Address) -> list[Target]:
         """Raises OSError when the name is not known, unless it was a while ago: an old answer beats none. What brokers are
         called comes from the cluster, and may be no name at all."""

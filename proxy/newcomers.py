@@ -94,7 +94,7 @@ class Newcomers:
             self._connections.arriving -= 1
         if not choices:
             self._connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
-            sock.close()
+            self._connections.part(sock, node, Cause.BROKER_UNREACHABLE)
             return
         self._link(sock, client, node, choices)
 
@@ -119,13 +119,13 @@ class Newcomers:
             return
         finally:
             self._connections.arriving -= 1
-        link = TlsLink(self._connections, stream, client, node, partial(self._part, sock))
+        link = TlsLink(self._connections, stream, client, node, partial(self._part, sock, node))
         await link.run(lambda: self._streams.open_any(self._directory.targets(node)))
 
-    def _part(self, sock: socket.socket) -> None:
+    def _part(self, sock: socket.socket, node: int | None, cause: Cause) -> None:
         """trio closes the descriptor that it has."""
         with contextlib.suppress(OSError):
-            self._connections.partings.take(sock.dup(), trio.current_time())
+            self._connections.part(sock.dup(), node, cause)
 
     async def _greet(self, stream: trio.abc.Stream, node: int | None) -> tuple[trio.abc.Stream, int | None]:
         """The handshake, where clients have TLS; with SNI it says which node is meant."""

@@ -6,6 +6,7 @@
     ├── clock             wakes members when a deadline of theirs comes
     ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
     ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker
+    ├── absences          one task a broker that is away: its door is shut until it is back
     ├── another chance    for doors that rest or could not be bound, and for a journal that is behind
     ├── certificates      watches their files
     ├── admin             probes, metrics, the page and what it asks for
@@ -29,6 +30,7 @@ from pathlib import Path
 import trio
 from prometheus_client.registry import Collector
 
+from proxy.absences import Absences
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import Pages, health_pages, open_admin, serve_admin
 from proxy.calls import Calls
@@ -46,7 +48,7 @@ from proxy.groups.journal import CannotJournal, Journal
 from proxy.groups.passing import GroupRules, pacing_of, rules_of
 from proxy.logs import Hearing, Log
 from proxy.membership_log import membership_log
-from proxy.metrics import Metrics
+from proxy.metrics import Gauges, Metrics
 from proxy.newcomers import Newcomers
 from proxy.pages import connection_pages, picture_pages
 from proxy.parting import Partings
@@ -95,13 +97,20 @@ class Proxy:
             self.exporting = Exporting(settings.traces, own_name(), version("kip848-proxy"), log)
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
-        self.connections = Connections(
-            limits, self.wire, self.counts, log, self.host.requests.open_line, Partings(epoll_set)
-        )
         client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
         upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
         self.sides = [side for side in (client_side, upstream_side) if side is not None]
         streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
+        self.absences = Absences(lambda node: streams.why_away(self.directory.targets(node)), log, tasks)
+        self.connections = Connections(
+            limits,
+            self.wire,
+            self.counts,
+            log,
+            self.host.requests.open_line,
+            Partings(epoll_set),
+            self.absences.find_out,
+        )
         self.scout = Scout(self.directory, self.wire, streams.open, log)
         self.newcomers = Newcomers(settings, self.connections, self.directory, streams, client_side, epoll_set, tasks)
         self.doors: list[Door] = []
@@ -125,7 +134,10 @@ class Proxy:
         self.log.warning("stood still", at_least_seconds=round(seconds, 1))
 
     def _open_door(self, address: Address, node: int | None) -> None:
-        self.doors.append(Door(self._epoll_set, address, node, self.newcomers.welcome, self.log))
+        door = Door(self._epoll_set, address, node, self.newcomers.welcome, self.log)
+        self.doors.append(door)
+        if node is not None:
+            self.absences.doors[node] = door
 
     def _bind_address(self, node: int) -> Address:
         return Address(parse_address(self.settings.listen).host, self.directory.port_of(node))
@@ -167,7 +179,11 @@ class Proxy:
         others: list[Collector] = [self.group_metrics, CertificateMetrics(self.sides)]
         if self.traces is not None and self.exporting is not None:
             others.append(TraceMetrics(self.traces, self.exporting.exports))
-        gauges = {"ready": lambda: not self.missing(), "journal_behind": lambda: self.host.journal.is_behind}
+        gauges: Gauges = {
+            "ready": lambda: not self.missing(),
+            "brokers_away": lambda: len(self.absences),
+            "journal_behind": lambda: self.host.journal.is_behind,
+        }
         metrics = Metrics(self.counts, version("kip848-proxy"), gauges, api_name, *others)
         return {
             **health_pages(self.missing, metrics.text),

@@ -15,6 +15,8 @@ from proxy.names import Names, Target
 from proxy.settings import Limits
 from proxy.tls import HandshakeFailed, UpstreamSide
 
+# Who takes no connection within it is away.
+LOOK_SECONDS = 1.0
 # What a time-out, which has no words of its own, is called.
 NO_ANSWER = "no answer in time"
 
@@ -29,7 +31,7 @@ class Streams:
     async def open(self, address: Address) -> trio.abc.Stream:
         """The caller closes it."""
         targets = await self.names.resolve(address)
-        stream: trio.abc.Stream = await self._connect(address, targets)
+        stream: trio.abc.Stream = await self._connect(address, targets, self._seconds)
         if self.upstream_side is None:
             return stream
         try:
@@ -52,12 +54,29 @@ class Streams:
                 failures.append(f"{address}: {str(failure) or NO_ANSWER}")
         raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
 
-    async def _connect(self, address: Address, targets: list[Target]) -> trio.SocketStream:
+    async def why_away(self, addresses: list[Address]) -> str:
+        """Why nobody takes connections at any of them; nothing if somebody does, who then hears no word."""
+        failures = []
+        for address in addresses:
+            try:
+                with trio.fail_after(LOOK_SECONDS):
+                    targets = await self.names.resolve(address)
+                stream = await self._connect(address, targets, LOOK_SECONDS)
+            except (OSError, Disconnect, trio.TooSlowError) as failure:
+                self.names.doubt(address)
+                failures.append(f"{address}: {str(failure) or NO_ANSWER}")
+            else:
+                await trio.aclose_forcefully(stream)
+                return ""
+        return "; ".join(failures)
+
+    async def _connect(self, address: Address, targets: list[Target], patience_seconds: float) -> trio.SocketStream:
         """While others remain none is waited for long: the first of a name's addresses may be out of reach."""
         failure: OSError | trio.TooSlowError = OSError("no address to dial")
         choices = self.calls.in_order((address, target) for target in targets)
         for number, (_, target) in enumerate(choices, 1):
-            seconds = self._seconds if number == len(choices) else min(self._seconds / len(choices), SOON_SECONDS)
+            is_last = number == len(choices)
+            seconds = patience_seconds if is_last else min(patience_seconds / len(choices), SOON_SECONDS)
             try:
                 with trio.fail_after(seconds):
                     return await self._connect_to(target)

@@ -31,7 +31,7 @@ class TlsLink:
         stream: trio.abc.Stream,
         client: str,
         node: int | None,
-        part: Callable[[], None],
+        part: Callable[[Cause], None],
     ) -> None:
         """`part`: what is on its way to the client should still arrive there (parting.py)."""
         self.client = client
@@ -79,7 +79,7 @@ class TlsLink:
         finally:
             why = self._end or (Cause.OUR_MISTAKE, "ended without a cause")
             if not (why[0] in GONE or self._client_ended or self._lingering):
-                self._part()
+                self._part(why[0])
             for stream in (self._client, self._broker):
                 if stream is not None:
                     await trio.aclose_forcefully(stream)

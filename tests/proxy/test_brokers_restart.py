@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +55,25 @@ class Way(NamedTuple):
     kafka: Cluster
     proxy: Running
     certificates: Certificates | None = None
+
+    def connect(self, node: int | None = None) -> socket.socket:
+        sock = self.proxy.connect(node)
+        return sock if self.certificates is None else self.secure(sock)
+
+    def secure(self, plain: socket.socket) -> socket.socket:
+        """TLS, and who it is."""
+        assert self.certificates is not None
+        trusting = ssl.create_default_context(cafile=str(self.certificates.authority))
+        sock = trusting.wrap_socket(plain, server_hostname="127.0.0.1")
+        exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism=PLAIN))
+        proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
+        assert exchange(sock, SASL_AUTHENTICATE, 1, proof).error_code == 0
+        return sock
+
+    def ask_for_brokers(self) -> None:
+        """Whose ports are open from then on."""
+        with self.connect() as sock:
+            assert exchange(sock, keys.METADATA, 1, m.MetadataRequest(topics=[])).brokers
 
     @property
     def secrets(self) -> dict[str, Any]:
@@ -161,6 +180,36 @@ async def test_members_live_through_the_death_of_their_coordinator_and_the_resta
         assert way.proxy.disconnects("our_mistake") == 0
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("end", [Cluster.stop, Cluster.kill], ids=["stopped", "killed"])
+def test_a_brokers_port_refuses_while_it_is_away_from_the_moment_that_its_clients_hear_of_it(
+    way: Way, end: Callable[[Cluster, int], None]
+) -> None:
+    """As its own does. librdkafka before 1.0 takes who hangs up at once for a broker of 0.9."""
+    kafka, proxy, node = way.kafka, way.proxy, 2
+    kafka.wait_until_whole()
+    way.ask_for_brokers()
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(way.connect(node)) for _ in range(3)]
+        neighbour = stack.enter_context(way.connect(1))
+        end(kafka, node)
+        try:
+            for client in clients:
+                assert client.recv(1) == b""
+                with pytest.raises(ConnectionRefusedError):
+                    proxy.connect(node)
+            assert proxy.metric("brokers_away") == 1
+            # Behind the bootstrap listener any broker will do.
+            way.ask_for_brokers()
+        finally:
+            kafka.start_node(node)
+        proxy.wait_for(lambda: proxy.metric("brokers_away") == 0, "the broker is back")
+        proxy.connect(node).close()
+        neighbour.setblocking(False)
+        with pytest.raises((BlockingIOError, ssl.SSLWantReadError)):
+            neighbour.recv(1)
+
+
 @pytest.mark.timeout(600)
 async def test_members_live_on_while_their_coordinator_hangs(plaintext: Way) -> None:
     """No connection of theirs breaks, no answer comes, and the successor waits for them for one session. Nor does it matter
@@ -196,16 +245,11 @@ class Secured(ByHand):
     """The same, over TLS, and who it is."""
 
     def __init__(self, way: Way, port: int, group: str) -> None:
-        assert way.certificates is not None
-        self._trusting = ssl.create_default_context(cafile=str(way.certificates.authority))
+        self._way = way
         super().__init__(("127.0.0.1", port), group, group)
 
     def connect(self) -> socket.socket:
-        sock = self._trusting.wrap_socket(super().connect(), server_hostname="127.0.0.1")
-        exchange(sock, SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism=PLAIN))
-        proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
-        assert exchange(sock, SASL_AUTHENTICATE, 1, proof).error_code == 0
-        return sock
+        return self._way.secure(super().connect())
 
 
 @pytest.fixture
@@ -213,9 +257,7 @@ def secured(sasl_tls: Way) -> Iterator[Secured]:
     """At its coordinator, whose port is open once a client has been told of it."""
     topic = f"lingering-{uuid.uuid4()}"
     sasl_tls.kafka.create_topic(topic, partitions=4)
-    first = Secured(sasl_tls, sasl_tls.proxy.base, topic)
-    first.ask(keys.METADATA, 1, m.MetadataRequest(topics=[]))
-    first.close()
+    sasl_tls.ask_for_brokers()
     one = Secured(sasl_tls, sasl_tls.proxy.port_of(sasl_tls.kafka.coordinator(topic)), topic)
     yield one
     one.close()

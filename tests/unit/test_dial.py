@@ -183,6 +183,37 @@ async def test_with_tls_too_the_next_address_of_a_name_is_there_soon_and_then_fi
             await trio.aclose_forcefully(await streams.open(Address("two.example", 9092)))
 
 
+async def test_a_broker_is_there_while_one_of_its_addresses_takes_connections(
+    door: socket.socket, silent: tuple[Address, Target], autojump_clock: trio.testing.MockClock
+) -> None:
+    streams, address = Streams(Limits(), None, Calls(Counts(), Log(out=io.StringIO()))), Address("two.example", 9092)
+    streams.names = Two(silent[1], choice(door)[1])
+    assert await streams.why_away([address]) == ""
+    streams.names = Two(silent[1])
+    said = "two.example:9092: no answer in time"
+    assert await streams.why_away([address]) == said
+    assert await streams.why_away([address, address]) == f"{said}; {said}"
+
+
+async def test_who_is_away_may_have_moved(closed: tuple[Address, Target], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is looked up again, and remembered for as long as ever when somebody is there."""
+    streams = Streams(Limits(), None, Calls(Counts(), Log(out=io.StringIO())))
+    asked: list[str] = []
+
+    async def getaddrinfo(host: str, port: int, **_: object) -> list[object]:
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", closed[0])]
+
+    monkeypatch.setattr(trio.socket, "getaddrinfo", getaddrinfo)
+    moving = Address("moving.example", 9092)
+    for _ in range(2):
+        assert await streams.why_away([moving]) == "moving.example:9092: [Errno 111] Connection refused"
+    with socket.create_server(closed[0]):
+        for _ in range(2):
+            assert await streams.why_away([moving]) == ""
+    assert asked == ["moving.example"] * 3
+
+
 class Two(Names):
     def __init__(self, *targets: Target) -> None:
         super().__init__()

@@ -226,7 +226,7 @@ def test_a_group_that_ends_makes_room_for_the_name_of_another() -> None:
 
 def families() -> dict[str, str]:
     """Every metric of the proxy, as it is documented, with its type."""
-    gauges = dict.fromkeys(("ready", "journal_behind"), lambda: True)
+    gauges = dict.fromkeys(("ready", "brokers_away", "journal_behind"), lambda: True)
     counters = Metrics(Counts(), "1.2.3", gauges, str, GroupMetrics()).text().decode()
     found = {f.name: f.type for f in text_string_to_metric_families(counters) if f.name.startswith(PREFIX)}
     return {f"{name}_total" if kind == "counter" else name: kind for name, kind in found.items()}

@@ -5,6 +5,7 @@ Real sockets, no brokers. What becomes of the bytes is tested on the wire (tests
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -30,7 +31,7 @@ from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
 from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, ShoutingWire, answer, request
-from tests.unit.test_desk import Desk
+from tests.unit.test_desk import Desk, known_at_once
 
 PATIENCE_SECONDS = 30
 # Longer than it takes to ask again, on a slow machine too.
@@ -43,11 +44,21 @@ ROOM = 4 * PIECE
 class Ends:
     """Where a client is heard and where a broker is found, and a link between them."""
 
-    def __init__(self, epoll_set: EpollSet) -> None:
+    def __init__(
+        self,
+        epoll_set: EpollSet,
+        find_out: Callable[[int | None, Callable[[], None]], None] = known_at_once,
+    ) -> None:
         self.counts = Counts()
         self._partings = Partings(epoll_set)
         self.connections = Connections(
-            Limits(), ShoutingWire(), self.counts, Log("error"), lambda _link: Desk(), self._partings
+            Limits(),
+            ShoutingWire(),
+            self.counts,
+            Log("error"),
+            lambda _link: Desk(),
+            self._partings,
+            find_out,
         )
         self.door = listening()
         with listening() as entrance:
@@ -98,6 +109,26 @@ async def test_closed_while_it_still_dials_it_hangs_up_on_both(ends: Ends) -> No
     with ends.broker() as broker:
         assert (broker.recv(1), ends.client.recv(1)) == (b"", b"")
     assert ends.counts.connections_open == 0
+
+
+@pytest.mark.parametrize(
+    "cause", [Cause.BROKER_CLOSED, Cause.BROKER_LOST, Cause.BROKER_SILENT, Cause.BROKER_UNREACHABLE]
+)
+async def test_a_client_hears_of_its_brokers_end_when_it_is_known_whether_that_is_there(
+    epoll_set: EpollSet, cause: Cause
+) -> None:
+    asked: list[tuple[int | None, Callable[[], None]]] = []
+    ends = Ends(epoll_set, lambda node, then: asked.append((node, then)))
+    with contextlib.closing(ends), ends.broker() as broker:
+        ends.link.close(cause)
+        assert ends.counts.disconnects[cause.value] == 1
+        assert broker.recv(1) == b""
+        ends.client.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            ends.client.recv(1)
+        ((node, then),) = asked
+        then()
+        assert (node, ends.client.recv(1)) == (1, b"")
 
 
 @pytest.mark.parametrize("size", [LEAST_TO_SPLICE, 4 * BUFFER_BYTES], ids=["read whole", "spliced"])

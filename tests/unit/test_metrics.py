@@ -12,7 +12,7 @@ from proxy.counts import Counts
 from proxy.metrics import METRICS, PREFIX, Metrics
 
 DOCUMENT = Path(__file__).parents[2] / "docs/metrics.md"
-GAUGES = {"ready": lambda: True, "journal_behind": lambda: False}
+GAUGES = {"ready": lambda: True, "brokers_away": lambda: 0, "journal_behind": lambda: False}
 
 
 def shown(counts: Counts) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:

@@ -14,7 +14,7 @@ from proxy.logs import Log
 from proxy.parting import PATIENCE_SECONDS, Partings
 from proxy.settings import Limits
 from tests.unit.test_conversation import ShoutingWire
-from tests.unit.test_desk import Desk
+from tests.unit.test_desk import Desk, known_at_once
 
 NOW = 1_000.0
 
@@ -80,7 +80,9 @@ def test_a_client_that_has_gone_is_waited_for_no_longer(partings: Partings, clie
 
 def test_they_count_as_connections(partings: Partings, client: socket.socket) -> None:
     limits = Limits(max_connections=1)
-    connections = Connections(limits, ShoutingWire(), Counts(), Log("error"), lambda _link: Desk(), partings)
+    connections = Connections(
+        limits, ShoutingWire(), Counts(), Log("error"), lambda _link: Desk(), partings, known_at_once
+    )
     assert not connections.full
     partings.take(connected(client, 200_000), NOW)
     assert connections.full

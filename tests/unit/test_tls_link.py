@@ -18,18 +18,24 @@ from proxy.parting import Partings
 from proxy.settings import Limits
 from proxy.tls_link import TlsLink
 from tests.unit.test_conversation import OPAQUE, answer, request
-from tests.unit.test_desk import TAKEN, Desk, TakingWire
+from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
 
 
 class Ends:
     def __init__(self, desk: Desk) -> None:
         self.counts = Counts()
         self.connections = Connections(
-            Limits(), TakingWire(), self.counts, Log(out=io.StringIO()), lambda _link: desk, Partings(EpollSet())
+            Limits(),
+            TakingWire(),
+            self.counts,
+            Log(out=io.StringIO()),
+            lambda _link: desk,
+            Partings(EpollSet()),
+            known_at_once,
         )
         near, self.client = trio.testing.memory_stream_pair()
         self._theirs, self.broker = trio.testing.memory_stream_pair()
-        self.link = TlsLink(self.connections, near, "a client", 1, lambda: None)
+        self.link = TlsLink(self.connections, near, "a client", 1, lambda _cause: None)
 
     async def run(self) -> None:
         await self.link.run(self._dial)

@@ -1,0 +1,72 @@
+"""Brokers that are away: while nobody listens at a broker, nobody does at its door.
+
+Who dials a broker that is down is refused, and clients tell that from being hung up on: librdkafka before 1.0 takes one that
+hangs up at once for a broker of 0.9, and kafka_ex ends its group member. They dial again within a millisecond of an end: so a
+client whose broker has ended its connection, or could not be reached, hears of it when it is known whether anybody is there.
+
+The bootstrap listener stays open, for behind it any broker will do, and so does the one door that there is with `sni`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from proxy.doors import Door
+from proxy.logs import Log
+
+PAUSE_SECONDS = 0.25
+
+
+class Absences:
+    def __init__(self, look: Callable[[int], Awaitable[str]], log: Log, tasks: trio.Nursery) -> None:
+        """`look`: why nobody can be reached who is this node; nothing if somebody is there."""
+        self.doors: dict[int, Door] = {}
+        self._look = look
+        self._log = log
+        self._tasks = tasks
+        self._away: set[int] = set()
+        # Who waits to hear of a node that is looked for.
+        self._waiting: dict[int, list[Callable[[], None]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._away)
+
+    def find_out(self, node: int | None, then: Callable[[], None]) -> None:
+        """And then: the node's door refuses, if it is away."""
+        if node not in self.doors or node in self._away:
+            then()
+        elif node in self._waiting:
+            self._waiting[node].append(then)
+        else:
+            self._waiting[node] = [then]
+            self._tasks.start_soon(self._find_out, node)
+
+    async def _find_out(self, node: int) -> None:
+        reason = await self._look(node)
+        if reason:
+            self._away.add(node)
+            self.doors[node].shut()
+            self._log.warning("broker away, and its port refuses", node=node, reason=reason)
+        for then in self._waiting.pop(node):
+            then()
+        if reason:
+            await self._wait_for(node)
+
+    async def _wait_for(self, node: int) -> None:
+        began = trio.current_time()
+        is_back = False
+        while not is_back:
+            await trio.sleep(PAUSE_SECONDS)
+            is_back = not await self._look(node) and self._reopened(node)
+        self._away.remove(node)
+        self._log.info("broker back", node=node, seconds=round(trio.current_time() - began, 1))
+
+    def _reopened(self, node: int) -> bool:
+        try:
+            self.doors[node].reopen()
+        except OSError as failure:
+            self._log.error("cannot listen again", node=node, address=self.doors[node].address, reason=failure.strerror)
+            return False
+        return True

@@ -1,0 +1,139 @@
+"""A broker that is away, and its door, which then refuses. Real sockets; whether the broker is there is said by the test."""
+
+from __future__ import annotations
+
+import io
+import socket
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+import trio
+
+from proxy.absences import Absences
+from proxy.addresses import Address
+from proxy.doors import Door
+from proxy.epoll_set import EpollSet
+from proxy.logs import Log
+from tests.unit.test_link import is_so
+
+NODE, OTHER = 1, 2
+WAIT_SECONDS = 10
+
+
+class Scene:
+    """A door, and what is said of its broker whenever it is looked for."""
+
+    def __init__(self, epoll_set: EpollSet, tasks: trio.Nursery) -> None:
+        self.out = io.StringIO()
+        self.reason = ""
+        self.looks = 0
+        self.may_look = trio.Event()
+        self.may_look.set()
+        self.told: list[str] = []
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.address = Address(*free.getsockname())
+        log = Log(out=self.out)
+        self.door = Door(epoll_set, self.address, NODE, self._welcome, log)
+        self.absences = Absences(self._look, log, tasks)
+        self.absences.doors[NODE] = self.door
+
+    def _welcome(self, sock: socket.socket, _client: str, _node: int | None) -> None:
+        sock.close()
+
+    async def _look(self, node: int) -> str:
+        assert node == NODE
+        self.looks += 1
+        await self.may_look.wait()
+        return self.reason
+
+    def find_out(self, who: str, node: int | None = NODE) -> None:
+        self.absences.find_out(node, partial(self.told.append, who))
+
+    def opens(self) -> bool:
+        """Somebody listens, and lets in."""
+        try:
+            with socket.create_connection(self.address, WAIT_SECONDS):
+                return True
+        except ConnectionRefusedError:
+            return False
+
+
+@pytest.fixture
+async def scene(nursery: trio.Nursery) -> AsyncIterator[Scene]:
+    with EpollSet() as epoll_set:
+        nursery.start_soon(epoll_set.run)
+        made = Scene(epoll_set, nursery)
+        yield made
+        made.door.close()
+        nursery.cancel_scope.cancel()
+
+
+async def test_its_door_refuses_before_anybody_hears_of_the_end_and_until_it_is_back(scene: Scene) -> None:
+    scene.reason = "kafka:9092: Connection refused"
+    scene.absences.find_out(NODE, lambda: scene.told.append(f"open: {scene.opens()}"))
+    await is_so(lambda: bool(scene.told))
+    assert scene.told == ["open: False"]
+    assert len(scene.absences) == 1
+    assert f'warning broker away, and its port refuses node=1 reason="{scene.reason}"' in scene.out.getvalue()
+    looks = scene.looks
+    await is_so(lambda: scene.looks > looks + 1)
+    assert not scene.opens()
+    scene.reason = ""
+    await is_so(scene.opens)
+    assert len(scene.absences) == 0
+    assert "info broker back node=1 seconds=" in scene.out.getvalue()
+    # And again.
+    scene.reason = "gone"
+    scene.find_out("again")
+    await is_so(lambda: bool(scene.told[1:]))
+    assert not scene.opens()
+
+
+async def test_a_broker_that_is_there_is_let_alone(scene: Scene) -> None:
+    scene.find_out("first")
+    await is_so(lambda: scene.told == ["first"])
+    assert scene.opens()
+    assert "broker" not in scene.out.getvalue()
+
+
+async def test_all_whose_connections_end_with_it_wait_for_one_look(scene: Scene) -> None:
+    scene.reason, scene.may_look = "gone", trio.Event()
+    scene.find_out("first")
+    await trio.testing.wait_all_tasks_blocked()
+    scene.find_out("second")
+    assert (scene.told, scene.looks) == ([], 1)
+    scene.may_look.set()
+    await is_so(lambda: scene.told == ["first", "second"])
+    # It is known now.
+    scene.find_out("third")
+    assert scene.told == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("node", [None, OTHER], ids=["bootstrap", "no door"])
+async def test_where_no_door_is_a_brokers_own_nobody_waits(scene: Scene, node: int | None) -> None:
+    scene.find_out("first", node)
+    assert (scene.told, scene.looks) == (["first"], 0)
+
+
+async def test_a_port_that_somebody_takes_meanwhile_is_said_and_taken_again(scene: Scene) -> None:
+    scene.reason = "gone"
+    scene.find_out("first")
+    await is_so(lambda: not scene.opens())
+    with socket.create_server(scene.address):
+        scene.reason = ""
+        await is_so(lambda: "error cannot listen again node=1 " in scene.out.getvalue())
+    await is_so(lambda: "broker back" in scene.out.getvalue())
+    assert scene.opens()
+
+
+async def test_a_door_that_rests_stays_shut_and_one_that_is_closed_stays_closed(scene: Scene) -> None:
+    scene.door.rest()
+    scene.door.shut()
+    assert not scene.door.resting
+    scene.door.reopen()
+    assert scene.opens()
+    scene.door.close()
+    scene.door.shut()
+    scene.door.reopen()
+    assert not scene.opens()

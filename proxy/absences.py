@@ -3,6 +3,8 @@
 Who dials a broker that is down is refused, and clients tell that from being hung up on: librdkafka before 1.0 takes one that
 hangs up at once for a broker of 0.9, and kafka_ex ends its group member. They dial again within a millisecond of an end: so a
 client whose broker has ended its connection, or could not be reached, hears of it when it is known whether anybody is there.
+That is known at once, but where packets are swallowed. There nobody waits for long, and a broker is away when it could not be
+dialled in all the time that a dial may take: one that is merely busy may let the first packet drop.
 
 The bootstrap listener stays open, for behind it any broker will do, and so does the one door that there is with `sni`.
 """
@@ -16,14 +18,21 @@ import trio
 from proxy.doors import Door
 from proxy.logs import Log
 
+# So much later than its end a client hears of it at most.
+WAIT_SECONDS = 1.0
+# Of who is away: how often it is looked for, and for how long each time.
 PAUSE_SECONDS = 0.25
+LOOK_SECONDS = 1.0
 
 
 class Absences:
-    def __init__(self, look: Callable[[int], Awaitable[str]], log: Log, tasks: trio.Nursery) -> None:
-        """`look`: why nobody can be reached who is this node; nothing if somebody is there."""
+    def __init__(
+        self, why_away: Callable[[int, float], Awaitable[str]], dial_seconds: float, log: Log, tasks: trio.Nursery
+    ) -> None:
+        """`why_away`: why nobody could be reached in so many seconds who is this node; nothing if somebody is there."""
         self.doors: dict[int, Door] = {}
-        self._look = look
+        self._why_away = why_away
+        self._dial_seconds = dial_seconds
         self._log = log
         self._tasks = tasks
         self._away: set[int] = set()
@@ -44,22 +53,35 @@ class Absences:
             self._tasks.start_soon(self._find_out, node)
 
     async def _find_out(self, node: int) -> None:
-        reason = await self._look(node)
+        async with trio.open_nursery() as meanwhile:
+            meanwhile.start_soon(self._let_none_wait_long, node)
+            reason = await self._why_away(node, self._dial_seconds)
+            meanwhile.cancel_scope.cancel()
         if reason:
             self._away.add(node)
             self.doors[node].shut()
             self._log.warning("broker away, and its port refuses", node=node, reason=reason)
-        for then in self._waiting.pop(node):
-            then()
+        self._tell(self._waiting.pop(node))
         if reason:
             await self._wait_for(node)
+
+    async def _let_none_wait_long(self, node: int) -> None:
+        while True:
+            await trio.sleep(WAIT_SECONDS)
+            waiting, self._waiting[node] = self._waiting[node], []
+            self._tell(waiting)
+
+    @staticmethod
+    def _tell(waiting: list[Callable[[], None]]) -> None:
+        for then in waiting:
+            then()
 
     async def _wait_for(self, node: int) -> None:
         began = trio.current_time()
         is_back = False
         while not is_back:
             await trio.sleep(PAUSE_SECONDS)
-            is_back = not await self._look(node) and self._reopened(node)
+            is_back = not await self._why_away(node, LOOK_SECONDS) and self._reopened(node)
         self._away.remove(node)
         self._log.info("broker back", node=node, seconds=round(trio.current_time() - began, 1))
 

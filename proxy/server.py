@@ -101,7 +101,12 @@ class Proxy:
         upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
         self.sides = [side for side in (client_side, upstream_side) if side is not None]
         streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
-        self.absences = Absences(lambda node: streams.why_away(self.directory.targets(node)), log, tasks)
+        self.absences = Absences(
+            lambda node, seconds: streams.why_away(self.directory.targets(node), seconds),
+            limits.connect_timeout_ms / 1000,
+            log,
+            tasks,
+        )
         self.connections = Connections(
             limits,
             self.wire,

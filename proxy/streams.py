@@ -15,8 +15,6 @@ from proxy.names import Names, Target
 from proxy.settings import Limits
 from proxy.tls import HandshakeFailed, UpstreamSide
 
-# Who takes no connection within it is away.
-LOOK_SECONDS = 1.0
 # What a time-out, which has no words of its own, is called.
 NO_ANSWER = "no answer in time"
 
@@ -54,14 +52,14 @@ class Streams:
                 failures.append(f"{address}: {str(failure) or NO_ANSWER}")
         raise Disconnect(Cause.BROKER_UNREACHABLE, "; ".join(failures))
 
-    async def why_away(self, addresses: list[Address]) -> str:
+    async def why_away(self, addresses: list[Address], patience_seconds: float) -> str:
         """Why nobody takes connections at any of them; nothing if somebody does, who then hears no word."""
         failures = []
         for address in addresses:
             try:
-                with trio.fail_after(LOOK_SECONDS):
+                with trio.fail_after(patience_seconds):
                     targets = await self.names.resolve(address)
-                stream = await self._connect(address, targets, LOOK_SECONDS)
+                stream = await self._connect(address, targets, patience_seconds)
             except (OSError, Disconnect, trio.TooSlowError) as failure:
                 self.names.doubt(address)
                 failures.append(f"{address}: {str(failure) or NO_ANSWER}")

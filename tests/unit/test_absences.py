@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 import trio
 
-from proxy.absences import Absences
+from proxy.absences import LOOK_SECONDS, WAIT_SECONDS, Absences
 from proxy.addresses import Address
 from proxy.doors import Door
 from proxy.epoll_set import EpollSet
@@ -18,7 +18,7 @@ from proxy.logs import Log
 from tests.unit.test_link import is_so
 
 NODE, OTHER = 1, 2
-WAIT_SECONDS = 10
+PATIENCE_SECONDS, DIAL_SECONDS = 10, 5
 
 
 class Scene:
@@ -35,14 +35,14 @@ class Scene:
             self.address = Address(*free.getsockname())
         log = Log(out=self.out)
         self.door = Door(epoll_set, self.address, NODE, self._welcome, log)
-        self.absences = Absences(self._look, log, tasks)
+        self.absences = Absences(self._why_away, DIAL_SECONDS, log, tasks)
         self.absences.doors[NODE] = self.door
 
     def _welcome(self, sock: socket.socket, _client: str, _node: int | None) -> None:
         sock.close()
 
-    async def _look(self, node: int) -> str:
-        assert node == NODE
+    async def _why_away(self, node: int, seconds: float) -> str:
+        assert (node, seconds) == (NODE, LOOK_SECONDS if len(self.absences) else DIAL_SECONDS)
         self.looks += 1
         await self.may_look.wait()
         return self.reason
@@ -53,7 +53,7 @@ class Scene:
     def opens(self) -> bool:
         """Somebody listens, and lets in."""
         try:
-            with socket.create_connection(self.address, WAIT_SECONDS):
+            with socket.create_connection(self.address, PATIENCE_SECONDS):
                 return True
         except ConnectionRefusedError:
             return False
@@ -108,6 +108,21 @@ async def test_all_whose_connections_end_with_it_wait_for_one_look(scene: Scene)
     # It is known now.
     scene.find_out("third")
     assert scene.told == ["first", "second", "third"]
+
+
+async def test_nobody_waits_for_long_while_packets_to_it_are_swallowed(scene: Scene) -> None:
+    scene.reason, scene.may_look = "no answer in time", trio.Event()
+    began = trio.current_time()
+    scene.find_out("first")
+    await is_so(lambda: scene.told == ["first"])
+    assert trio.current_time() - began >= WAIT_SECONDS
+    scene.find_out("second")
+    await is_so(lambda: scene.told == ["first", "second"])
+    # It may be busy, for all that is known.
+    assert scene.opens()
+    assert scene.looks == 1
+    scene.may_look.set()
+    await is_so(lambda: not scene.opens())
 
 
 @pytest.mark.parametrize("node", [None, OTHER], ids=["bootstrap", "no door"])

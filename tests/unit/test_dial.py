@@ -188,11 +188,11 @@ async def test_a_broker_is_there_while_one_of_its_addresses_takes_connections(
 ) -> None:
     streams, address = Streams(Limits(), None, Calls(Counts(), Log(out=io.StringIO()))), Address("two.example", 9092)
     streams.names = Two(silent[1], choice(door)[1])
-    assert await streams.why_away([address]) == ""
+    assert await streams.why_away([address], 1.0) == ""
     streams.names = Two(silent[1])
     said = "two.example:9092: no answer in time"
-    assert await streams.why_away([address]) == said
-    assert await streams.why_away([address, address]) == f"{said}; {said}"
+    assert await streams.why_away([address], 1.0) == said
+    assert await streams.why_away([address, address], 1.0) == f"{said}; {said}"
 
 
 async def test_who_is_away_may_have_moved(closed: tuple[Address, Target], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,10 +207,10 @@ async def test_who_is_away_may_have_moved(closed: tuple[Address, Target], monkey
     monkeypatch.setattr(trio.socket, "getaddrinfo", getaddrinfo)
     moving = Address("moving.example", 9092)
     for _ in range(2):
-        assert await streams.why_away([moving]) == "moving.example:9092: [Errno 111] Connection refused"
+        assert await streams.why_away([moving], 1.0) == "moving.example:9092: [Errno 111] Connection refused"
     with socket.create_server(closed[0]):
         for _ in range(2):
-            assert await streams.why_away([moving]) == ""
+            assert await streams.why_away([moving], 1.0) == ""
     assert asked == ["moving.example"] * 3
 
 

@@ -165,24 +165,24 @@ class Connections:
     def _part(self, sock: socket) -> None:
         self.partings.take(sock, trio.current_time())
 
-    async def sweep(self, whereabouts: Callable[[int], Address | None]) -> None:
-        """Cut what is past its limits, for ever."""
+    async def sweep(self, whereabouts: Callable[[int], Address | None], answers_anybody: Callable[[], bool]) -> None:
+        """Cut what is past its limits, for ever. `answers_anybody`: whether the cluster does, and nobody need authenticate."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
             now = trio.current_time()
             self.partings.sweep(now)
             for connection in list(self._open):
-                cause = self._overdue(connection, now) or _mistaken(connection, whereabouts)
+                cause = self._overdue(connection, now, answers_anybody()) or _mistaken(connection, whereabouts)
                 if cause is not None:
                     connection.close(cause)
                 elif connection.connecting():
                     connection.pass_over(self.limits.connect_timeout_ms / 1000)
 
-    def _overdue(self, connection: Connection, now: float) -> Cause | None:
+    def _overdue(self, connection: Connection, now: float, answers_anybody: bool) -> Cause | None:
         limits, watch, conversation = self.limits, connection.watch, connection.conversation
         if (now - connection.active_at) * 1000 > limits.idle_timeout_ms:
             return Cause.IDLE
-        if conversation.authenticated:
+        if conversation.authenticated or answers_anybody:
             watch.unauthenticated_since = None
         elif watch.unauthenticated_since is None:
             watch.unauthenticated_since = now

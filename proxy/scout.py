@@ -38,6 +38,8 @@ NOT_REACHED = (OSError, CannotAsk, Disconnect, HandshakeFailed, trio.BrokenResou
 class Scout:
     def __init__(self, directory: Directory, wire: Wire, dial: Dial, log: Log) -> None:
         self.reachable = False
+        # Clients need not say who they are: it has named its brokers to us, who didn't.
+        self.answers_anybody = False
         self._directory = directory
         self._wire = wire
         self._dial = dial
@@ -93,7 +95,9 @@ class Scout:
                     "brokers are learnt from clients", reason="the cluster answers authenticated clients only"
                 )
             self._ask_brokers_at = trio.current_time() + ASK_AGAIN_SECONDS
+            self.answers_anybody = False
             return []
+        self.answers_anybody = True
         return self._wire.brokers_of(answer)
 
     def _learn(self, brokers: list[Broker]) -> None:

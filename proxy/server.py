@@ -267,7 +267,7 @@ async def _run(
     tasks.start_soon(proxy.run_epoll_set)
     tasks.start_soon(proxy.clock.run)
     tasks.start_soon(proxy.scout.run)
-    tasks.start_soon(proxy.connections.sweep, proxy.directory.nodes.get)
+    tasks.start_soon(proxy.connections.sweep, proxy.directory.nodes.get, lambda: proxy.scout.answers_anybody)
     tasks.start_soon(proxy.try_again)
     # What exists now lives as long as the process: the collector need not look at it again.
     gc.collect()

@@ -70,7 +70,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     connect_timeout_ms: Milliseconds = 10_000
     # With a client.
     tls_handshake_timeout_ms: Milliseconds = 10_000
-    # From accept to the first answer that is not part of authentication.
+    # From accept to the first answer that is not part of authentication; where brokers answer anybody, as long as idle ones.
     authentication_timeout_ms: Milliseconds = 30_000
     # A request once begun must be whole within this time.
     request_timeout_ms: Milliseconds = 60_000

@@ -25,7 +25,6 @@ CONFIG = """
 [limits]
 max_request_bytes = 100_000
 max_pipelined_requests = 50
-authentication_timeout_ms = 1_500
 request_timeout_ms = 1_500
 idle_timeout_ms = 9_000
 """
@@ -106,18 +105,31 @@ def trickle(sock: socket.socket, data: bytes) -> None:
         time.sleep(0.3)
 
 
-@pytest.mark.usefixtures("neighbour")
-def test_a_connection_that_says_nothing_is_cut_off(proxy: Running) -> None:
-    before = proxy.disconnects("authentication_timeout")
-    with proxy.connect(1) as sock:
-        assert closed(sock)
-    proxy.count_one_more("authentication_timeout", before)
+def test_where_clients_must_authenticate_one_that_says_nothing_is_cut_off(kafka_sasl: Cluster, tmp_path: Path) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text("[limits]\nauthentication_timeout_ms = 1_500\n")
+    with Running(kafka_sasl.bootstrap, "--config", str(config)) as proxy:
+        with proxy.ready().connect() as sock:
+            assert closed(sock)
+        proxy.count_one_more("authentication_timeout", 0)
 
 
-def test_an_idle_connection_is_cut_off(proxy: Running) -> None:
+def test_where_anybody_is_answered_a_client_may_be_silent_at_first(kafka: Cluster, tmp_path: Path) -> None:
+    """Libraries connect to every broker that they hear of, and may have nothing to ask for a while."""
+    config = tmp_path / "proxy.toml"
+    config.write_text("[limits]\nauthentication_timeout_ms = 500\n")
+    with Running(kafka.bootstrap, "--config", str(config)) as proxy:
+        proxy.wait_for(lambda: " node=1" in proxy.log.read_text(), "the cluster has named its broker")
+        with proxy.connect(1) as sock:
+            time.sleep(3)
+            assert healthy(sock)
+
+
+@pytest.mark.parametrize("speaks", [False, True])
+def test_an_idle_connection_is_cut_off(proxy: Running, speaks: bool) -> None:
     before = proxy.disconnects("idle")
     with proxy.connect(1) as sock:
-        assert healthy(sock)
+        assert not speaks or healthy(sock)
         assert closed(sock)
     proxy.count_one_more("idle", before)
 

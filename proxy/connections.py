@@ -166,7 +166,7 @@ class Connections:
         self.partings.take(sock, trio.current_time())
 
     async def sweep(self, whereabouts: Callable[[int], Address | None], answers_anybody: Callable[[], bool]) -> None:
-        """Cut what is past its limits, for ever. `answers_anybody`: whether the cluster does, so that nobody authenticates."""
+        """Cut what is past its limits, for ever. `answers_anybody`: whether brokers do, and nobody authenticates."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
             now = trio.current_time()

@@ -321,5 +321,6 @@ def _named(member: SeenMember, partitions: Iterable[TopicPartition]) -> frozense
 
 
 def _subscription(member: SeenMember) -> bytes:
-    """At version 0, which every tool reads."""
-    return struct.pack(">h", 0) + encode(m.ConsumerProtocolSubscription(topics=list(member.topics), user_data=None), 0)
+    """At version 0, which every tool reads. Who subscribes by a pattern names no topics: those that it has, then."""
+    topics = member.topics or sorted({name for name, _ in _named(member, member.assigned)})
+    return struct.pack(">h", 0) + encode(m.ConsumerProtocolSubscription(topics=[*topics], user_data=None), 0)

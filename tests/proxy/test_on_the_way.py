@@ -7,12 +7,15 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
+from kafka_protocol import decode
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy.groups.describing import PAINTED_AT_ONCE
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.kafka.cluster import OLDEST
@@ -22,7 +25,7 @@ from tests.proxy.by_hand import (
     ByHand,
 )
 from tests.proxy.running import Running
-from tests.proxy.settled import describe
+from tests.proxy.settled import assigned, describe
 from tests.proxy.test_fetching import epoch_of
 from tests.proxy.test_static_upgrade import Native
 from translation.rules import Pacing
@@ -81,6 +84,41 @@ def test_a_group_that_moves_is_called_by_the_classic_name_and_found_by_it(
             assert ((one.group, wanted) in {(each.group_id, each.group_state) for each in groups}) is is_listed
         one.joins()
         assert joined.result().error_code == 0
+
+
+def test_a_tool_that_asks_for_many_groups_at_once_is_shown_each(comes: Callable[..., Any], cluster: Cluster) -> None:
+    """And whoever has a pattern with the topics that it has: a classic member names those that fit."""
+    tool = comes()
+    (topic,) = tool.topics
+    native = {f"{topic}-{number}": {"subscribed_topic_names": [topic]} for number in range(2 * PAINTED_AT_ONCE)}
+    pattern, nobody = f"{topic}-pattern", f"{topic}-nobody"
+    of_all: dict[str, dict[str, Any]] = {**native, pattern: {"subscribed_topic_regex": topic}}
+
+    def beats(group: str, epoch: int, **more: Any) -> Any:
+        request = m.ConsumerGroupHeartbeatRequest(group_id=group, member_id="native", member_epoch=epoch, **more)
+        return cluster.ask(cluster.coordinator(topic), keys.CONSUMER_GROUP_HEARTBEAT, 1, request)
+
+    def begins(group: str) -> bool:
+        how = of_all[group]
+        return bool(beats(group, 0, rebalance_timeout_ms=30_000, topic_partitions=[], **how).error_code == 0)
+
+    for group in of_all:
+        until(partial(begins, group), "there is a coordinator")
+    epoch = [1]
+
+    def has_its_own() -> bool:
+        epoch.append(beats(pattern, epoch[-1]).member_epoch)
+        return any(assigned(describe(cluster, pattern)).values())
+
+    until(has_its_own, "the pattern's topic is found")
+    said = tool.ask(keys.DESCRIBE_GROUPS, 5, m.DescribeGroupsRequest(groups=[nobody, *of_all])).groups
+    assert {each.group_id: len(each.members) for each in said} == {nobody: 0, **dict.fromkeys(of_all, 1)}
+    subscribed = {
+        tuple(decode(m.ConsumerProtocolSubscription, 0, member.member_metadata, 2).topics)
+        for each in said
+        for member in each.members
+    }
+    assert subscribed == {(topic,)}
 
 
 def test_a_rack_is_told_to_the_coordinator(comes: Callable[..., Any], cluster: Cluster) -> None:

@@ -19,6 +19,7 @@ from proxy.groups.clock import Clock
 from proxy.groups.journal import Journal
 from proxy.groups.line import Key, Line
 from proxy.groups.orders import Orders
+from proxy.groups.orphans import Orphans
 from proxy.groups.passing import GroupRules, Ruling
 from proxy.groups.requests import Requests
 from proxy.groups.together import Together
@@ -52,6 +53,7 @@ class Host:
         self._wakes: dict[Key, int] = {}
         self._events: deque[tuple[Key, ev.AnyEvent, Line | None]] = deque()
         self._busy = False
+        self._orphans = Orphans(self)
         clock.at(clock.now_ms + RETURN_MS, self._forget_who_never_came)
 
     def observe(self, observation: seen.Observation) -> None:

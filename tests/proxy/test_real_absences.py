@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import uuid
@@ -20,6 +21,7 @@ from tests.clients import Client, overlaps
 from tests.clients.makes import each
 from tests.kafka import Cluster
 from tests.matrix.steady import Steady
+from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
 from tests.proxy.test_members import NATIVE
@@ -30,6 +32,8 @@ PARTITIONS = 6
 ROLLING_RESTARTS = int(os.environ.get("ROLLING_RESTARTS", "5"))
 # Of the application, between two polls; librdkafka wants its session to be no longer.
 MAX_POLL_MS, STALL_MS = 6_000, 14_000
+# Of a group, as brokers allow it.
+LONGEST_SESSION_MS = "60000"
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +134,30 @@ async def test_a_static_member_comes_back_through_a_proxy_that_was_restarted_mea
             await bob.until(lambda: len(values(alice, anew, bob)) >= 120)
             assert values(alice, anew, bob) == numbers(120)
             assert again.disconnects("our_mistake") == 0
+
+
+@pytest.mark.parametrize(
+    ("session_ms", "comes_back_as"), [(30_000, "by-hand"), (6_000, "another")], ids=["begins anew", "session is over"]
+)
+def test_what_an_old_member_has_is_free_when_its_client_does_not_come_back_after_a_restart(
+    session_ms: int, comes_back_as: str, kafka: Cluster, topic: str, tmp_path: Path
+) -> None:
+    """The coordinator would wait for a minute."""
+    kafka.set_group_config(topic, consumer_session_timeout_ms=LONGEST_SESSION_MS)
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
+    proxy = Running(kafka.bootstrap, "--config", str(config)).ready()
+    one = ByHand(("127.0.0.1", proxy.port_of(kafka.coordinator(topic))), topic, topic)
+    one.session_timeout_ms = session_ms
+    had = one.joins().owned
+    proxy.process.end(signal.SIGKILL)
+    with Running(kafka.bootstrap, "--config", str(config), base=proxy.base) as again, contextlib.closing(one):
+        again.ready()
+        one.member_id, one.client_id = "", comes_back_as
+        one.on_new_socket()
+        assert one.joins().owned == had
+        assert len(describe(kafka, topic).members) == 1
+        assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
 
 
 def committed(kafka: Cluster, group: str) -> dict[int, int]:

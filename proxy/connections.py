@@ -157,7 +157,7 @@ class Connections:
     def part(self, sock: socket, node: int | None, cause: Cause) -> None:
         """Hang up on a client, whose socket is watched no more."""
         part = partial(self._part, sock)
-        if cause in LEFT_ALONE:
+        if cause in LEFT_ALONE and not self.draining:
             self._find_out(node, part)
         else:
             part()
@@ -169,10 +169,10 @@ class Connections:
         """Cut what is past its limits, for ever. `answers_anybody`: whether brokers do, and nobody authenticates."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
-            now = trio.current_time()
+            now, anybody = trio.current_time(), answers_anybody()
             self.partings.sweep(now)
             for connection in list(self._open):
-                cause = self._overdue(connection, now, answers_anybody()) or _mistaken(connection, whereabouts)
+                cause = self._overdue(connection, now, anybody) or _mistaken(connection, whereabouts)
                 if cause is not None:
                     connection.close(cause)
                 elif connection.connecting():

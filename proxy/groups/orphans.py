@@ -32,6 +32,8 @@ LAG_MS = 6_000
 # librdkafka dials again after ten seconds at the latest, others sooner; and clients beat three times in a session.
 DIAL_MS = 12_000
 BEATS_IN_A_SESSION = 3
+# By then coordinators have given up whoever is silent, unless they were told to be very patient.
+LONGEST_MS = 600_000
 
 
 class Lag(NamedTuple):
@@ -55,8 +57,9 @@ class Orphans:
         self._look_later()
 
     def _look_later(self) -> None:
-        if self._silent:
-            self._host.clock.at(self._host.clock.now_ms + LOOK_MS, self._look)
+        now_ms = self._host.clock.now_ms
+        if self._silent and now_ms - self._began_at < LONGEST_MS:
+            self._host.clock.at(now_ms + LOOK_MS, self._look)
 
     def _look(self) -> None:
         """On the connection of any member of the group: what is not asked about now is asked about the next time."""

@@ -19,7 +19,7 @@ from proxy.groups.host import Host
 from proxy.groups.journal import Journal
 from proxy.groups.line import Line
 from proxy.groups.native import Ask
-from proxy.groups.orphans import DIAL_MS, LAG_MS, LOOK_MS
+from proxy.groups.orphans import DIAL_MS, LAG_MS, LONGEST_MS, LOOK_MS
 from proxy.groups.passing import GroupRules
 from proxy.logs import Log
 from tests.unit.test_journal import entry
@@ -186,6 +186,10 @@ async def test_it_is_let_alone_if_it_may_be_spoken_for(
     looks = scene.looks
     await trio.sleep(SESSION_MS / 1000)
     assert (scene.looks > looks) is looks_go_on
+    await trio.sleep(LONGEST_MS / 1000)
+    looks = scene.looks
+    await trio.sleep(SESSION_MS / 1000)
+    assert scene.looks == looks
     assert ("g", "old") in scene.host.journal.entries
 
 

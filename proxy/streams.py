@@ -17,6 +17,9 @@ from proxy.tls import HandshakeFailed, UpstreamSide
 
 # What a time-out, which has no words of its own, is called.
 NO_ANSWER = "no answer in time"
+# A process that is killed loses its connections first, and what it listens on last: one more connection is taken meanwhile.
+ENDING = "reset while the broker ended"
+ENDS_WITHIN_SECONDS = 0.1
 
 
 class Streams:
@@ -64,8 +67,9 @@ class Streams:
                 self.names.doubt(address)
                 failures.append(f"{address}: {str(failure) or NO_ANSWER}")
             else:
-                await trio.aclose_forcefully(stream)
-                return ""
+                if await _stands(stream):
+                    return ""
+                failures.append(f"{address}: {ENDING}")
         return "; ".join(failures)
 
     async def _connect(self, address: Address, targets: list[Target], patience_seconds: float) -> trio.SocketStream:
@@ -95,3 +99,15 @@ class Streams:
         except BaseException:
             sock.close()
             raise
+
+
+async def _stands(stream: trio.SocketStream) -> bool:
+    """A connection that nobody has taken yet is reset when nobody listens any more; who has taken it ends it in order."""
+    try:
+        with trio.move_on_after(ENDS_WITHIN_SECONDS):
+            await stream.receive_some(1)
+    except trio.BrokenResourceError:
+        return False
+    finally:
+        await trio.aclose_forcefully(stream)
+    return True

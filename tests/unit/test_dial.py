@@ -20,7 +20,7 @@ from proxy.epoll_set import EpollSet
 from proxy.logs import Log
 from proxy.names import Names, Target
 from proxy.settings import Limits
-from proxy.streams import Streams
+from proxy.streams import ENDS_WITHIN_SECONDS, Streams
 
 # Nobody is there, and the kernel says so at once; of a refusal on loopback it tells by an event.
 NOWHERE = (Address("nowhere", 9092), (socket.AF_INET, ("255.255.255.255", 9092)))
@@ -193,6 +193,24 @@ async def test_a_broker_is_there_while_one_of_its_addresses_takes_connections(
     said = "two.example:9092: no answer in time"
     assert await streams.why_away([address], 1.0) == said
     assert await streams.why_away([address, address], 1.0) == f"{said}; {said}"
+
+
+async def test_who_is_about_to_listen_no_more_is_away(closed: tuple[Address, Target]) -> None:
+    """It takes one more connection, and resets it. One that is taken and ended is ended by somebody who is there."""
+    streams, (address, _) = Streams(Limits(), None, Calls(Counts(), Log(out=io.StringIO()))), closed
+
+    async def ends(door: socket.socket, takes: bool) -> None:
+        await trio.sleep(ENDS_WITHIN_SECONDS / 4)
+        if takes:
+            door.accept()[0].close()
+        else:
+            door.close()
+
+    for takes, said in ((False, f"{address}: reset while the broker ended"), (True, "")):
+        with socket.create_server(address) as door:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ends, door, takes)
+                assert await streams.why_away([address], 1.0) == said
 
 
 async def test_who_is_away_may_have_moved(closed: tuple[Address, Target], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ EVERY = {(TOPIC, number) for number in range(4)}
 CLOCK_MS = 1
 # Told, and let go of by a JoinGroup that was on its way already: kafka-python joins once more before it has looked at the
 # answer to its SyncGroup, at times, and never says that it had them.
-FLEETING_MS = 250
+FLEETING_MS = 50
 # Everybody keeps what it is given for longer than that.
 STAY_SECONDS = 0.5
 

@@ -24,6 +24,7 @@ from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.names import Target
+from proxy.pacing import unpace_if_near
 
 SOON_SECONDS = 2.0
 LATELY_SECONDS = 60.0
@@ -46,6 +47,7 @@ class Calls:
         except OSError as exhausted:
             raise Disconnect(Cause.BROKER_UNREACHABLE, str(exhausted)) from exhausted
         sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        unpace_if_near(sock, target)
         failure = sock.connect_ex(there)
         if failure not in (0, errno.EINPROGRESS):
             sock.close()

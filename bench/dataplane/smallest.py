@@ -14,10 +14,11 @@ import select
 import socket
 import sys
 
-# As in proxy/leg.py and proxy/pipe.py.
+# As in proxy/leg.py, proxy/pipe.py and proxy/pacing.py.
 BUFFER_BYTES = 256 * 1024
 LEAST_TO_SPLICE = 64 * 1024
 PIPE_BYTES = 1024 * 1024
+UNPACED = b"reno"
 
 _buffer = memoryview(bytearray(BUFFER_BYTES))
 
@@ -71,7 +72,9 @@ def forward(door: socket.socket, upstream: tuple[str, int]) -> None:
         for descriptor, _ in sorted(epoll.poll(-1, 256), key=lambda event: event[0] == door.fileno()):
             if descriptor == door.fileno():
                 client, _ = door.accept()
-                broker = socket.create_connection(upstream)
+                broker = socket.socket()
+                broker.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)
+                broker.connect(upstream)
                 for source, sink in ((client, broker), (broker, client)):
                     source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     ways[source.fileno()] = Way(source, sink)
@@ -90,4 +93,5 @@ def _moves(way: Way) -> bool:
 if __name__ == "__main__":
     host, _, port = sys.argv[2].rpartition(":")
     with socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=1024) as listening:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)
         forward(listening, (host, int(port)))

@@ -19,7 +19,7 @@ import trio
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import GONE, Connections, Watch
-from proxy.tls_stream import RECEIVE_BYTES
+from proxy.tls_stream import RECEIVE_BYTES, PromptLock
 
 Dial = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
 
@@ -47,8 +47,8 @@ class TlsLink:
         self._broker: trio.abc.Stream | None = None
         self._scope = trio.CancelScope()
         self._end: tuple[Cause, str] | None = None
-        self._client_writing = trio.Lock()
-        self._broker_writing = trio.Lock()
+        self._client_writing = PromptLock()
+        self._broker_writing = PromptLock()
         self._pushed = trio.Event()
         self._lingering = False
         self._client_ended = False

@@ -24,6 +24,25 @@ class HungUp(Exception):
     """The peer closed its side within the handshake."""
 
 
+class PromptLock:
+    """Whom it lets in at once goes on at once: trio's has everybody else go first, a turn of its loop for each piece sent."""
+
+    def __init__(self) -> None:
+        self._lock = trio.Lock()
+
+    def locked(self) -> bool:
+        return self._lock.locked()
+
+    async def __aenter__(self) -> None:
+        try:
+            self._lock.acquire_nowait()
+        except trio.WouldBlock:
+            await self._lock.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class TlsStream(trio.abc.Stream):
     def __init__(
         self,
@@ -37,7 +56,7 @@ class TlsStream(trio.abc.Stream):
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side, server_hostname)
-        self._sending = trio.Lock()
+        self._sending = PromptLock()
 
     async def handshake(self) -> None:
         """Raises ssl.SSLError when the two don't agree; the peer is told why."""

@@ -3,6 +3,7 @@
 classic.py      requests of legacy clients, read; their answers, written           (knows the codec)
 native.py       what is asked of coordinators, and what they answer                (knows the codec)
 line.py         one client's connection: what it may do, and what is asked on it
+lines.py        on which line does a member speak?
 host.py         members, one `step` at a time
 requests.py     what becomes of a client's request?
 orders.py       what members order, done

@@ -18,6 +18,7 @@ from proxy.causes import Cause
 from proxy.groups.clock import Clock
 from proxy.groups.journal import Journal
 from proxy.groups.line import Key, Line
+from proxy.groups.lines import Lines
 from proxy.groups.orders import Orders
 from proxy.groups.orphans import Orphans
 from proxy.groups.passing import GroupRules, Ruling
@@ -45,7 +46,7 @@ class Host:
         self.log = log
         self.observers: list[Observer] = []
         self.members: dict[Key, Member] = {}
-        self.lines: dict[Key, Line] = {}
+        self.lines = Lines()
         self.instances: dict[Key, str] = {}
         self.together = Together(clock, pacing, self)
         self.requests = Requests(self)
@@ -184,8 +185,8 @@ class Host:
     def line_into(self, group_id: str) -> Line | None:
         """Of any member here whose coordinator answers: all have shown that they may read the group. If there is one on
         which nothing is waited for, one of those: a broker answers in order, and a Fetch may wait for half a second."""
-        answered = [line for key, line in self.lines.items() if key[0] == group_id and not self.members[key].cut]
-        there = [line for line in answered if line.open]
+        lines = self.lines.of(group_id)
+        there = [line for name, line in lines.items() if line.open and not self.members[group_id, name].cut]
         return next((line for line in there if line.is_free), next(iter(there), None))
 
     def line_out(self, key: Key) -> Line | None:
@@ -197,7 +198,7 @@ class Host:
     def drop(self, key: Key) -> None:
         member = self.members.pop(key, None)
         self._wakes.pop(key, None)
-        line = self.lines.pop(key, None)
+        line = self.lines.pop(key)
         if line is not None:
             line.release(key)
         if member is not None and member.instance_id is not None:
@@ -209,7 +210,7 @@ class Host:
         """A closed connection is no event for its members."""
         for key in list(line.members):
             if self.lines.get(key) is line:
-                del self.lines[key]
+                self.lines.pop(key)
         line.members.clear()
 
     # ----------------------------------------------------------------------------------------------------------- sleep

@@ -202,7 +202,11 @@ class Together:
 
         Which host is ours, the loud show; where all have fallen silent at once (a load balancer moved them), memory does.
         """
-        loud = {each.client_host for each in seen.members if self._is_loud(seen.group_id, each.member_id)}
+        loud: set[str] = set()
+        for each in seen.members:
+            # One of them is enough, and there are mostly many.
+            if each.client_host not in loud and self._is_loud(seen.group_id, each.member_id):
+                loud.add(each.client_host)
         hosts = self._own_hosts = frozenset(loud) or self._own_hosts
         for each in seen.members:
             member = self._host.members.get((seen.group_id, each.member_id))

@@ -13,6 +13,7 @@ from proxy.groups.clock import Clock
 from proxy.groups.host import RETURN_MS, Host
 from proxy.groups.journal import Journal
 from proxy.groups.line import Line
+from proxy.groups.lines import Lines
 from proxy.groups.passing import GroupRules
 from proxy.groups.requests import Waiting
 from proxy.logs import Log
@@ -70,10 +71,14 @@ async def test_a_group_is_asked_where_nothing_is_waited_for_or_else_where_it_can
 
     def asked_on(*names: str) -> str | None:
         host.members = {("g", name): Member(group_id="g", cut=name == "cut") for name in names}
-        host.lines = {("g", name): cast(Line, Asked(name)) for name in names}
+        host.lines = Lines()
+        for name in names:
+            host.lines["g", name] = cast(Line, Asked(name))
         line = cast(Asked | None, host.line_into("g"))
         return line.name if line else None
 
+    host.lines["another", "free"] = cast(Line, Asked("another's"))
+    assert host.line_into("g") is None
     assert asked_on("busy", "gone", "cut", "free") == "free"
     assert asked_on("gone", "busy") == "busy"
     assert asked_on("gone", "cut") is None
@@ -96,3 +101,12 @@ class Waits:
 
     def close(self, cause: Cause, detail: str) -> None:
         self.ended = cause is Cause.OUR_MISTAKE
+
+
+def test_a_group_of_which_nobody_speaks_any_more_is_not_kept() -> None:
+    lines, one, other = Lines(), cast(Line, Asked("one")), cast(Line, Asked("other"))
+    lines["g", "a"], lines["g", "b"] = one, other
+    assert (lines.pop(("g", "a")), lines.pop(("g", "a"))) == (one, None)
+    assert dict(lines.of("g")) == {"b": other}
+    assert lines.pop(("g", "b")) is other
+    assert not lines._of

@@ -11,7 +11,7 @@ from proxy.addresses import Address, end
 from proxy.epoll_set import READABLE, EpollSet
 from proxy.logs import Log
 from proxy.names import Target
-from proxy.pacing import pace_from_elsewhere, unpaced
+from proxy.pacing import pace_from_elsewhere, unpace_newcomers
 
 HIGHEST_PORT = 65_535
 BACKLOG = 1024
@@ -41,7 +41,7 @@ class Door:
         # One for each address of a name.
         self._sockets = _listen(address, node)
         for listening in self._sockets:
-            self._paced = unpaced(listening)
+            self._pacing = unpace_newcomers(listening)
             epoll_set.watch(listening, READABLE, partial(self._knocked, listening))
         at = ",".join(str(end(listening.getsockname())) for listening in self._sockets)
         facts = {} if at == str(address) else {"at": at}
@@ -99,8 +99,8 @@ class Door:
                     self.rest()
                 # Anything else is the newcomer's: it hung up before it was let in.
                 return
-            if self._paced:
-                pace_from_elsewhere(sock, peer[0], self._paced)
+            if self._pacing:
+                pace_from_elsewhere(sock, peer[0], self._pacing)
             self._welcome(sock, str(end(peer)), self.node)
 
 

@@ -24,9 +24,9 @@ LONGEST_NAME = 16
 LOOPBACK = ("127.", "::ffff:127.")
 
 
-def unpaced(listening: socket) -> bytes:
-    """Nobody who comes in is paced, but for those that are `paced` again by what this returns: the machine's own congestion
-    control. Nothing, where that doesn't pace: then all is as it was."""
+def unpace_newcomers(listening: socket) -> bytes:
+    """What those from elsewhere get back: the machine's own congestion control. Nothing, where that doesn't pace; then all is
+    as it was."""
     own = _own(listening)
     if own:
         # A kernel that refuses it has us where we were.
@@ -36,7 +36,7 @@ def unpaced(listening: socket) -> bytes:
 
 
 def pace_from_elsewhere(accepted: socket, there: str, own: bytes) -> None:
-    """A newcomer, by its socket and address."""
+    """A newcomer gets the machine's own congestion control back, unless it is of this machine."""
     with contextlib.suppress(OSError):
         if not _is_near(there, accepted.getsockname()[0]):
             accepted.setsockopt(IPPROTO_TCP, TCP_CONGESTION, own)

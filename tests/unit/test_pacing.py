@@ -106,6 +106,6 @@ def test_a_broker_on_this_machine_is_dialled_unpaced_and_one_elsewhere_is_not(ow
 def test_where_nobody_is_paced_all_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pacing, "PACING", b"none is called so")
     with socket.create_server((HERE, 0)) as listening, socket.socket() as sock:
-        assert pacing.unpaced(listening) == b""
+        assert pacing.unpace_newcomers(listening) == b""
         pacing.unpace_if_near(sock, (socket.AF_INET, listening.getsockname()))
         assert control(listening) == control(sock) == the_machines()

@@ -6,6 +6,9 @@ client whose broker has ended its connection, or could not be reached, hears of 
 That is known at once, but where packets are swallowed. There nobody waits for long, and a broker is away when it could not be
 dialled in all the time that a dial may take: one that is merely busy may let the first packet drop.
 
+A broker that is down is soon named no more by those that are up, and one that was removed never again. Both are looked for as
+before; but who is counted, and raises an alarm, is only who cannot be reached from here though the cluster goes on naming it.
+
 The bootstrap listener stays open, for behind it any broker will do, and so does the one door that there is with `sni`.
 """
 
@@ -23,24 +26,37 @@ WAIT_SECONDS = 1.0
 # Of who is away: how often it is looked for, and for how long each time.
 PAUSE_SECONDS = 0.25
 LOOK_SECONDS = 1.0
+# The cluster is asked for its brokers four times as often, or its clients ask, who cannot do without that one.
+NAMED_SECONDS = 60.0
 
 
 class Absences:
     def __init__(
-        self, why_away: Callable[[int, float], Awaitable[str]], dial_seconds: float, log: Log, tasks: trio.Nursery
+        self,
+        why_away: Callable[[int, float], Awaitable[str]],
+        was_named: Callable[[int], bool],
+        dial_seconds: float,
+        log: Log,
+        tasks: trio.Nursery,
     ) -> None:
-        """`why_away`: why nobody could be reached in so many seconds who is this node; nothing if somebody is there."""
+        """`why_away`: why nobody could be reached in so many seconds who is this node; nothing if somebody is there.
+        `was_named`: whether some answer has named this node since that was last asked."""
         self.doors: dict[int, Door] = {}
         self._why_away = why_away
+        self._was_named = was_named
         self._dial_seconds = dial_seconds
         self._log = log
         self._tasks = tasks
-        self._away: set[int] = set()
+        # And when they were last named.
+        self._away: dict[int, float] = {}
         # Who waits to hear of a node that is looked for.
         self._waiting: dict[int, list[Callable[[], None]]] = {}
 
-    def __len__(self) -> int:
-        return len(self._away)
+    @property
+    def missing(self) -> int:
+        """Brokers that are away, though the cluster names them."""
+        since = trio.current_time() - NAMED_SECONDS
+        return sum(named_at > since for named_at in self._away.values())
 
     def find_out(self, node: int | None, then: Callable[[], None]) -> None:
         """And then: the node's door refuses, if it is away."""
@@ -58,7 +74,7 @@ class Absences:
             reason = await self._why_away(node, self._dial_seconds)
             meanwhile.cancel_scope.cancel()
         if reason:
-            self._away.add(node)
+            self._away[node] = trio.current_time()
             self.doors[node].shut()
             self._log.warning("broker away, and its port refuses", node=node, reason=reason)
         self._tell(self._waiting.pop(node))
@@ -81,8 +97,10 @@ class Absences:
         is_back = False
         while not is_back:
             await trio.sleep(PAUSE_SECONDS)
+            if self._was_named(node):
+                self._away[node] = trio.current_time()
             is_back = not await self._why_away(node, LOOK_SECONDS) and self._reopened(node)
-        self._away.remove(node)
+        del self._away[node]
         self._log.info("broker back", node=node, seconds=round(trio.current_time() - began, 1))
 
     def _reopened(self, node: int) -> bool:

@@ -42,6 +42,7 @@ class Directory:
         self.seeds = [parse_address(seed) for seed in settings.upstream]
         self.nodes: dict[int, Address] = {}
         self.on_new_node = on_new_node
+        self._named: set[int] = set()
         self._answered: Address | None = None
         self._settings = settings
         self._listen = parse_address(settings.listen)
@@ -51,9 +52,16 @@ class Directory:
         """A broker was named in an answer: remember where it is, and say what to tell the client."""
         is_new = node not in self.nodes
         self.nodes[node] = Address(host, port)
+        self._named.add(node)
         if is_new:
             self.on_new_node(node)
         return self.advertised(node)
+
+    def was_named(self, node: int) -> bool:
+        """Since this was last asked."""
+        was_named = node in self._named
+        self._named.discard(node)
+        return was_named
 
     def port_of(self, node: int) -> int:
         return self._settings.ports.get(str(node), self._listen.port + 1 + node)

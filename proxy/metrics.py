@@ -14,7 +14,7 @@ PREFIX = "kip848_proxy_"
 METRICS = {
     "build": "info: the version that runs",
     "ready": "1 when /readyz says so",
-    "brokers_away": "brokers that take no connections, so that their ports here take none",
+    "brokers_away": "brokers that take no connections, though the cluster named them within a minute",
     "journal_behind": "1 while the journal lacks what could not be written",
     "connections_open": "connections of clients now",
     "connections_opened": "connections of clients since the start",

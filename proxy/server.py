@@ -103,6 +103,7 @@ class Proxy:
         streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
         self.absences = Absences(
             lambda node, seconds: streams.why_away(self.directory.targets(node), seconds),
+            self.directory.was_named,
             limits.connect_timeout_ms / 1000,
             log,
             tasks,
@@ -186,7 +187,7 @@ class Proxy:
             others.append(TraceMetrics(self.traces, self.exporting.exports))
         gauges: Gauges = {
             "ready": lambda: not self.missing(),
-            "brokers_away": lambda: len(self.absences),
+            "brokers_away": lambda: self.absences.missing,
             "journal_behind": lambda: self.host.journal.is_behind,
         }
         metrics = Metrics(self.counts, version("kip848-proxy"), gauges, api_name, *others)

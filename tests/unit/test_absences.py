@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 import trio
 
+from proxy import absences
 from proxy.absences import LOOK_SECONDS, WAIT_SECONDS, Absences
 from proxy.addresses import Address
 from proxy.doors import Door
@@ -35,14 +36,15 @@ class Scene:
             self.address = Address(*free.getsockname())
         log = Log(out=self.out)
         self.door = Door(epoll_set, self.address, NODE, self._welcome, log)
-        self.absences = Absences(self._why_away, DIAL_SECONDS, log, tasks)
+        self.is_named = False
+        self.absences = Absences(self._why_away, lambda node: node == NODE and self.is_named, DIAL_SECONDS, log, tasks)
         self.absences.doors[NODE] = self.door
 
     def _welcome(self, sock: socket.socket, _client: str, _node: int | None) -> None:
         sock.close()
 
     async def _why_away(self, node: int, seconds: float) -> str:
-        assert (node, seconds) == (NODE, LOOK_SECONDS if len(self.absences) else DIAL_SECONDS)
+        assert (node, seconds) == (NODE, LOOK_SECONDS if self.absences._away else DIAL_SECONDS)
         self.looks += 1
         await self.may_look.wait()
         return self.reason
@@ -74,20 +76,36 @@ async def test_its_door_refuses_before_anybody_hears_of_the_end_and_until_it_is_
     scene.absences.find_out(NODE, lambda: scene.told.append(f"open: {scene.opens()}"))
     await is_so(lambda: bool(scene.told))
     assert scene.told == ["open: False"]
-    assert len(scene.absences) == 1
+    assert scene.absences.missing == 1
     assert f'warning broker away, and its port refuses node=1 reason="{scene.reason}"' in scene.out.getvalue()
     looks = scene.looks
     await is_so(lambda: scene.looks > looks + 1)
     assert not scene.opens()
     scene.reason = ""
     await is_so(scene.opens)
-    assert len(scene.absences) == 0
+    assert scene.absences.missing == 0
     assert "info broker back node=1 seconds=" in scene.out.getvalue()
     # And again.
     scene.reason = "gone"
     scene.find_out("again")
     await is_so(lambda: bool(scene.told[1:]))
     assert not scene.opens()
+
+
+async def test_who_is_named_no_more_is_looked_for_and_not_missed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(absences, "NAMED_SECONDS", 1.0)
+    scene.reason, scene.is_named = "gone", True
+    scene.find_out("first")
+    await is_so(lambda: bool(scene.told))
+    await trio.sleep(2)
+    assert scene.absences.missing == 1
+    scene.is_named = False
+    await is_so(lambda: scene.absences.missing == 0)
+    assert not scene.opens()
+    scene.is_named = True
+    await is_so(lambda: scene.absences.missing == 1)
+    scene.reason = ""
+    await is_so(scene.opens)
 
 
 async def test_a_broker_that_is_there_is_let_alone(scene: Scene) -> None:

@@ -32,6 +32,14 @@ def test_a_node_is_announced_once_however_often_it_is_named() -> None:
     assert directory.targets(5) == [Address("new", 9092)]
 
 
+def test_whether_a_node_was_named_is_told_once() -> None:
+    directory = Directory(Settings(upstream=("kafka:9092",)))
+    directory.learn(5, "b", 9092)
+    assert [directory.was_named(node) for node in (5, 5, 6)] == [True, False, False]
+    directory.learn(5, "b", 9092)
+    assert directory.was_named(5)
+
+
 def test_a_node_not_heard_of_yet_is_looked_for_at_the_seeds() -> None:
     directory = Directory(Settings(upstream=("a:1", "b:2")))
     directory.learn(1, "c", 3)

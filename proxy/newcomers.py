@@ -20,6 +20,7 @@ from proxy.epoll_set import EpollSet
 from proxy.link import Link
 from proxy.names import Target
 from proxy.settings import Settings
+from proxy.socket_stream import SocketStream
 from proxy.streams import Streams
 from proxy.tls import ClientSide, HandshakeFailed
 from proxy.tls_link import TlsLink
@@ -108,8 +109,7 @@ class Newcomers:
     # ----------------------------------------------------------------------------------------------------------- tls
 
     async def _serve_tls(self, sock: socket.socket, client: str, node: int | None) -> None:
-        sock.setblocking(False)
-        stream: trio.abc.Stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+        stream: trio.abc.Stream = SocketStream(sock)
         self._connections.arriving += 1
         try:
             stream, node = await self._greet(stream, node)

@@ -13,6 +13,7 @@ from proxy.calls import SOON_SECONDS, Calls
 from proxy.causes import Cause, Disconnect
 from proxy.names import Names, Target
 from proxy.settings import Limits
+from proxy.socket_stream import SocketStream
 from proxy.tls import HandshakeFailed, UpstreamSide
 
 # What a time-out, which has no words of its own, is called.
@@ -72,7 +73,7 @@ class Streams:
                 failures.append(f"{address}: {ENDING}")
         return "; ".join(failures)
 
-    async def _connect(self, address: Address, targets: list[Target], patience_seconds: float) -> trio.SocketStream:
+    async def _connect(self, address: Address, targets: list[Target], patience_seconds: float) -> SocketStream:
         """While others remain none is waited for long: the first of a name's addresses may be out of reach."""
         failure: OSError | trio.TooSlowError = OSError("no address to dial")
         choices = self.calls.in_order((address, target) for target in targets)
@@ -88,20 +89,20 @@ class Streams:
                 failure = refused
         raise failure
 
-    async def _connect_to(self, target: Target) -> trio.SocketStream:
+    async def _connect_to(self, target: Target) -> SocketStream:
         sock = self.calls.begin(target)
         try:
             await trio.lowlevel.wait_writable(sock)
             failure = sock.getsockopt(SOL_SOCKET, SO_ERROR)
             if failure:
                 raise OSError(failure, os.strerror(failure))
-            return trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+            return SocketStream(sock)
         except BaseException:
             sock.close()
             raise
 
 
-async def _stands(stream: trio.SocketStream) -> bool:
+async def _stands(stream: SocketStream) -> bool:
     """A connection that nobody has taken yet is reset when nobody listens any more; who has taken it ends it in order."""
     try:
         with trio.move_on_after(ENDS_WITHIN_SECONDS):

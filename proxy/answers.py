@@ -256,3 +256,7 @@ class Answers:
         self.expected.clear()
         for awaited in lost:
             awaited.heard(None)
+
+    def end(self) -> None:
+        self._tail = bytearray()
+        self.expected.clear()

@@ -143,6 +143,7 @@ class Connections:
             self._too_old.hung_up_on(connection)
         try:
             _tell_desk(connection.conversation)
+            connection.conversation.end()
         except Exception:
             # Nobody above knows which connection it was, and it has ended already.
             self.log.error("our mistake", client=connection.client, trace=traceback.format_exc())

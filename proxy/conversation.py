@@ -410,6 +410,13 @@ class Conversation:
         for _, own in deferred:
             own.heard(None)
 
+    def end(self) -> None:
+        """The connection is closed. Nothing here is to keep it, nor what it had yet to be told, until somebody looks for
+        garbage."""
+        self._open_desk = None
+        self._tail = bytearray()
+        self.owed.end()
+
 
 def _bound_beginning(frame: Bytes) -> None:
     """What must be seen is short, and is kept until it is whole: of clients, too, that have yet to show who they are."""

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import socket
 import struct
 import termios
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 
@@ -109,6 +111,27 @@ async def test_closed_while_it_still_dials_it_hangs_up_on_both(ends: Ends) -> No
     with ends.broker() as broker:
         assert (broker.recv(1), ends.client.recv(1)) == (b"", b"")
     assert ends.counts.connections_open == 0
+
+
+async def test_one_that_is_closed_is_let_go_of_before_anybody_looks_for_garbage(epoll_set: EpollSet) -> None:
+    """With what it had yet to be told: connections come and go by the thousand."""
+    ends = [Ends(epoll_set) for _ in range(2)]
+    gone = weakref.ref(ends[0].link)
+    gc.disable()
+    try:
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(epoll_set.run)
+            for each in ends:
+                with each.broker() as broker:
+                    each.client.sendall(request(OPAQUE, 0) + request(OPAQUE, 1)[:9])
+                    await trio.to_thread.run_sync(received, broker, request(OPAQUE, 0))
+                each.close()
+            del ends, each
+            await trio.testing.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

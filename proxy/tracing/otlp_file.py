@@ -15,7 +15,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from io import SEEK_END
 from pathlib import Path
 from typing import IO, Any
@@ -28,8 +28,8 @@ from opentelemetry.trace import Link
 
 # Span.flags and Link.flags of OTLP: it is known whether the parent is remote, and it is not.
 PARENT_IS_LOCAL = 0x100
-# Most of what a span says, others say too: its member's name and software, an epoch, a phase. So attributes are kept as
-# they are written, but for long lists: a few megabytes at most.
+# Most of what a span says, others say too: its member's name and software, a phase, a partition. So attributes are kept as
+# they are written, but for numbers and long lists: a few megabytes at most.
 REMEMBERED = 8_192
 FEW = 8
 WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{9}")
@@ -162,9 +162,19 @@ def _link(link: Link) -> dict[str, Any]:
 
 def _attributes(given: Mapping[str, Any]) -> list[msgspec.Raw]:
     return [
-        _attribute(key, value) if isinstance(value, tuple) and len(value) > FEW else _remembered(key, value)
+        msgspec.Raw(b'%s%d"}}' % (_before_number(key), value)) if type(value) is int else _text_or_list(key, value)
         for key, value in given.items()
     ]
+
+
+@cache
+def _before_number(key: str) -> bytes:
+    """Of an attribute, as it is written. Times are not said twice: remembered, they would push out what is."""
+    return bytes(_attribute(key, 0)).removesuffix(b'0"}}')
+
+
+def _text_or_list(key: str, value: object) -> msgspec.Raw:
+    return _attribute(key, value) if isinstance(value, tuple) and len(value) > FEW else _remembered(key, value)
 
 
 def _attribute(key: str, value: object) -> msgspec.Raw:

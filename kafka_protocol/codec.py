@@ -39,8 +39,7 @@ def decode(cls: type[M], version: int, data: Bytes, offset: int = 0) -> M:
             return message  # type: ignore[no-any-return]
     except _FAILURES:
         pass
-    schema = schema_of(cls)
-    raise explain_decoding(schema.name, schema.fields(version), version, version >= schema.flexible_from, data, offset)
+    raise explain_decoding(cls.__name__, fields_of(cls, version), version, _flexible(cls, version), data, offset)
 
 
 def encode(message: Any, version: int) -> bytes:
@@ -64,8 +63,8 @@ def decode_prefix(cls: type[M], version: int, data: Bytes, through: str, offset:
             return message, end
     except _FAILURES:
         pass
-    schema = schema_of(cls)
-    raise explain_decoding(schema.name, _through(cls, version, through), version, False, data, offset)
+    fields = _through(cls, version, through)
+    raise explain_decoding(cls.__name__, fields, version, _flexible(cls, version), data, offset, whole=False)
 
 
 def encode_prefix(message: Any, version: int, through: str) -> bytes:

@@ -32,6 +32,8 @@ FIXED = {
 }
 # Longest array whose packing is prepared; longer ones format their own.
 PREPARED = 64
+# Of a string, whatever its length is written in: Kafka's own reader takes no more.
+LONGEST_STRING = 32_767
 
 Decoder = Callable[[bytes, int], tuple[Any, int]]
 Encoder = Callable[[Any, bytearray], None]
@@ -62,7 +64,7 @@ class _Writing:
         self.flexible = flexible
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"uv": read_varint, "wuv": _varint, "rtags": read_tags, "wtags": write_tags}
-        self.names |= {"bad": _bad, "pack": struct.pack, "unpack_from": struct.unpack_from}
+        self.names |= {"bad": _bad, "pack": struct.pack, "unpack_from": struct.unpack_from, "text": read_text}
         self.depth = 1
         self.fresh = 0
 
@@ -169,6 +171,8 @@ class _Decoding(_Writing):
         if self.compact(field):
             self.say(f"{target} = b[o] - 1", "o += 1")
             self.say(f"if {target} > 126:", f"    {target}, o = uv(b, o - 1)", f"    {target} -= 1")
+            if field.type == "string":
+                self.say(f"    if {target} > {LONGEST_STRING}: bad('too long a string')")
         else:
             self.fixed([(target, letter)])
 
@@ -183,8 +187,15 @@ class _Decoding(_Writing):
         size = self.name("n")
         self.length(size, field, "h" if field.type == "string" else "i")
         self.null(target, size, field)
-        taken = f"str(b[o:o + {size}], 'utf-8')" if field.type == "string" else f"b[o:o + {size}]"
-        self.say("else:", f"    {target} = {taken}", f"    o += {size}")
+        self.say("else:")
+        self.depth += 1
+        if field.type == "string":
+            self.say(f"try: {target} = str(b[o:o + {size}], 'utf-8')")
+            self.say(f"except UnicodeDecodeError: {target} = text(b[o:o + {size}])")
+        else:
+            self.say(f"{target} = b[o:o + {size}]")
+        self.say(f"o += {size}")
+        self.depth -= 1
 
     def array(self, target: str, field: Field) -> None:
         count = self.name("n")
@@ -280,7 +291,10 @@ class _Encoding(_Writing):
 
     def length(self, size: str, field: Field, letter: str) -> None:
         if self.compact(field):
-            self.say(f"if {size} < 127: w.append({size} + 1)", f"else: w += wuv({size} + 1)")
+            self.say(f"if {size} < 127: w.append({size} + 1)")
+            if field.type == "string":
+                self.say(f"elif {size} > {LONGEST_STRING}: bad('too long a string')")
+            self.say(f"else: w += wuv({size} + 1)")
         else:
             self.fixed([(size, letter)])
 
@@ -326,6 +340,14 @@ def _class(name: str) -> type:
 
 def _bad(reason: str) -> None:
     raise ValueError(reason)
+
+
+def read_text(b: bytes) -> str:
+    """What is not UTF-8, as Kafka's own reader takes it: a client's name in Latin-1, for one."""
+    text = b.decode(errors="replace")
+    if len(text.encode()) > LONGEST_STRING:
+        _bad("too long a string")
+    return text
 
 
 def read_varint(b: bytes, o: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from kafka_protocol.compiler import FIXED
+from kafka_protocol.compiler import FIXED, LONGEST_STRING
 from kafka_protocol.errors import CodecError
 from kafka_protocol.schema import Field
 
@@ -96,11 +96,11 @@ class _Walk:
 
     def sized(self, field: Field) -> None:
         taken = self.take(max(self.length(field), 0))
-        if field.type == "string":
-            try:
-                taken.decode()
-            except UnicodeDecodeError as error:
-                self.fail(f"not UTF-8: {error.reason}")
+        # As it will be written: what is not UTF-8 takes more bytes then.
+        size = len(taken.decode(errors="replace").encode()) if field.type == "string" else 0
+        if size > LONGEST_STRING:
+            self.at -= len(taken)
+            self.fail(f"a string of {size:,} bytes, of at most {LONGEST_STRING:,}")
 
     def array(self, field: Field) -> None:
         count = self.length(field)
@@ -113,11 +113,19 @@ class _Walk:
 
 
 def explain_decoding(
-    message: str, fields: Iterable[Field], version: int, flexible: bool, data: bytes, at: int
+    message: str,
+    fields: Iterable[Field],
+    version: int,
+    flexible: bool,
+    data: bytes,
+    at: int,
+    *,
+    whole: bool = True,
 ) -> CodecError:
+    """`whole=False`: of a prefix, as in `compile_decoder`."""
     walk = _Walk(message, version, flexible, data, at)
     try:
-        walk.fields(fields, flexible)
+        walk.fields(fields, tags=flexible and whole)
     except CodecError as error:
         return error
     left = len(data) - walk.at
@@ -162,8 +170,8 @@ def _unwritable(field: Field, value: Any) -> str | None:
         if field.type in FIXED:
             struct.pack(">" + FIXED[field.type], value)
         elif field.type == "string":
-            if len(value.encode()) > 32767:
-                return "longer than 32,767 bytes"
+            if len(value.encode()) > LONGEST_STRING:
+                return f"longer than {LONGEST_STRING:,} bytes"
         elif field.type in ("bytes", "records"):
             bytes(memoryview(value))
     except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kafka_protocol import messages
 from kafka_protocol.codec import Bytes, decode, encode
-from kafka_protocol.compiler import read_tags, write_tags
+from kafka_protocol.compiler import read_tags, read_text, write_tags
 from kafka_protocol.errors import CodecError
 from kafka_protocol.messages import keys
 from kafka_protocol.messages.apis import APIS
@@ -55,22 +55,22 @@ def _is_flexible(key: int, version: int) -> bool:
 def decode_request_header(data: Bytes, offset: int = 0) -> tuple[RequestHeader, int]:
     """The header and where the body begins."""
     data = bytes(data)
-    key = version = -1
+    at = offset + _REQUEST.size
+    if len(data) < at:
+        raise CodecError("RequestHeader", -1, "", offset, f"{len(data) - offset} bytes of at least {_REQUEST.size}")
+    key, version, correlation_id, size = _REQUEST.unpack_from(data, offset)
+    after = at + max(size, 0)
+    if size < -1 or after > len(data):
+        raise CodecError("RequestHeader", version, f"client_id of api {key}", at, f"a length of {size}")
+    field, tags = "client_id", dict[int, bytes]()
     try:
-        key, version, correlation_id, size = _REQUEST.unpack_from(data, offset)
-        at = offset + _REQUEST.size
-        client_id = None
-        if size >= 0:
-            client_id = str(data[at : at + size], "utf-8")
-            at += size
-        tags: dict[int, bytes] = {}
+        client_id = read_text(data[at:after]) if size >= 0 else None
         if _is_flexible(key, version):
-            tags, at = read_tags(data, at)
-    except (struct.error, ValueError, IndexError) as error:
-        raise CodecError("RequestHeader", version, f"of api {key}", offset, str(error)) from None
-    if size < -1 or at > len(data):
-        raise CodecError("RequestHeader", version, "client_id", offset + _REQUEST.size, f"a length of {size}")
-    return RequestHeader(key, version, correlation_id, client_id, tuple(tags.items())), at
+            field, at = "tags", after
+            tags, after = read_tags(data, at)
+    except (ValueError, IndexError) as error:
+        raise CodecError("RequestHeader", version, f"{field} of api {key}", at, str(error)) from None
+    return RequestHeader(key, version, correlation_id, client_id, tuple(tags.items())), after
 
 
 def encode_request_header(header: RequestHeader) -> bytes:

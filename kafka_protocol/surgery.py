@@ -10,8 +10,7 @@ import struct
 
 from kafka_protocol.codec import Bytes, decode_prefix, encode_prefix
 from kafka_protocol.compiler import read_tags, read_varint
-from kafka_protocol.errors import CodecError
-from kafka_protocol.messages import MetadataResponse, OffsetCommitRequest
+from kafka_protocol.messages import MetadataResponse
 
 # A client id and a transactional id of ordinary length fit in the first, of any length in the second.
 FRONT_BYTES = 512
@@ -23,8 +22,6 @@ FIRST_PRODUCE_BY_TOPIC_ID = 13
 # Of a partition in a Produce answer: index, error, two offsets and a time; then no errors of records, no message, no tags.
 PARTITION_FIGURES = 30
 AS_EVER = b"\x01\x00\x00"
-FIRST_COMMIT_WITH_INSTANCE = 7
-FIRST_COMMIT_WITH_GENERATION = 1
 
 
 def split_metadata(body: Bytes, version: int) -> tuple[MetadataResponse, int]:
@@ -34,21 +31,6 @@ def split_metadata(body: Bytes, version: int) -> tuple[MetadataResponse, int]:
 
 def join_metadata(front: MetadataResponse, version: int, rest: Bytes) -> bytes:
     return b"".join((encode_prefix(front, version, "brokers"), rest))
-
-
-def split_offset_commit(body: Bytes, version: int) -> tuple[OffsetCommitRequest, int]:
-    """Who commits (group, generation, member, instance) and where what they commit begins."""
-    return decode_prefix(OffsetCommitRequest, version, body, _last_of_committer(version))
-
-
-def join_offset_commit(front: OffsetCommitRequest, version: int, rest: Bytes) -> bytes:
-    return encode_prefix(front, version, _last_of_committer(version)) + bytes(rest)
-
-
-def _last_of_committer(version: int) -> str:
-    if version >= FIRST_COMMIT_WITH_INSTANCE:
-        return "group_instance_id"
-    return "member_id" if version >= FIRST_COMMIT_WITH_GENERATION else "group_id"
 
 
 def produce_acks(frame: Bytes) -> int | None:
@@ -85,7 +67,7 @@ def names_no_broker(answer: Bytes, version: int) -> bool:
     and brokers stand in tags. False: it must be decoded to know."""
     try:
         return answer[4] == 0 and _has_no_tags(bytes(answer), 5, version)
-    except (IndexError, CodecError):
+    except (IndexError, ValueError):
         return False
 
 

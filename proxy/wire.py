@@ -73,6 +73,8 @@ CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 UNSUPPORTED_VERSION = 35
 # Of what a client says that it is. It is kept with its connection, shown, traced; and said before anybody knows who it is.
 LONGEST_SOFTWARE = 100
+# Each coordinator is read and written by itself, and everybody waits meanwhile: tenths of a second for all of these.
+LARGEST_FIND_COORDINATOR = 4 * 1024 * 1024
 # ApiVersions answers: one from each version of broker and of request, while a cluster is upgraded.
 MOST_REMEMBERED = 64
 CLIENT_ID = "kip848-proxy"
@@ -190,6 +192,11 @@ class Wire:
         return b"".join((answer[:start], surgery.join_metadata(front, version, answer[start + rest :])))
 
     def _rewrite_find_coordinator(self, version: int, answer: Bytes) -> Bytes:
+        if len(answer) > LARGEST_FIND_COORDINATOR:
+            detail = (
+                f"{len(answer)} bytes of coordinators, of at most {LARGEST_FIND_COORDINATOR}: ask for fewer at once"
+            )
+            raise Disconnect(Cause.ANSWER_TOO_LARGE, detail)
         correlation_id, found = decode_response(keys.FIND_COORDINATOR, version, answer)
         for coordinator in found.coordinators if version >= 4 else [found]:
             # Nobody (-1) coordinates yet: an error stands beside it, and there is no address to hide.

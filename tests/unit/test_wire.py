@@ -1,0 +1,59 @@
+"""What a broker may say: whatever it is, only its own connection hears of it."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_protocol import API, encode_response, messages, schema_of
+from proxy.addresses import Directory
+from proxy.causes import Disconnect
+from proxy.settings import Settings
+from proxy.wire import LARGEST_FIND_COORDINATOR, REWRITTEN_FROM, Wire, api_of, ceiling
+from tests.codec.chance import Chance
+
+REWRITTEN = [(key, version) for key, first in REWRITTEN_FROM.items() for version in range(first, ceiling(key) + 1)]
+
+
+def wire() -> Wire:
+    return Wire(Directory(Settings(upstream=("kafka:9092",))))
+
+
+@given(st.sampled_from(REWRITTEN), st.binary(max_size=200))
+def test_no_answer_raises_anything_but_the_end_of_its_connection(which: tuple[int, int], answer: bytes) -> None:
+    with contextlib.suppress(Disconnect):
+        wire().rewrite(api_of(*which), answer)
+
+
+@given(
+    st.sampled_from(REWRITTEN),
+    st.integers(0, 10_000),
+    st.lists(st.tuples(st.integers(0, 100_000), st.integers(0, 255)), max_size=3),
+)
+def test_nor_does_one_in_which_bytes_were_changed(
+    which: tuple[int, int], seed: int, changes: list[tuple[int, int]]
+) -> None:
+    key, version = which
+    said = Chance(seed).message(schema_of(API[key].response), version, tags=True)
+    answer = bytearray(encode_response(key, version, 7, said))
+    for at, byte in changes:
+        answer[at % len(answer)] = byte
+    with contextlib.suppress(Disconnect):
+        wire().rewrite(api_of(key, version), answer)
+
+
+def test_more_coordinators_than_can_be_read_in_a_moment_end_the_connection() -> None:
+    """Millions of one letter each are asked for in 2 MB."""
+    few, many = (b"\0\0\0\7\0" + bytes(size) for size in (LARGEST_FIND_COORDINATOR - 5, LARGEST_FIND_COORDINATOR))
+    with pytest.raises(Disconnect, match="malformed_answer"):
+        wire().rewrite(api_of(messages.keys.FIND_COORDINATOR, 4), few)
+    with pytest.raises(Disconnect, match=r"answer_too_large: .* ask for fewer at once"):
+        wire().rewrite(api_of(messages.keys.FIND_COORDINATOR, 4), many)
+
+
+def test_a_length_without_an_end_is_no_mistake_of_ours() -> None:
+    with pytest.raises(Disconnect, match="malformed_answer: ProduceResponse v11, responses at byte"):
+        wire().rewrite(api_of(messages.keys.PRODUCE, 11), b"\0\0\0\7\0" + b"\xff" * 8)

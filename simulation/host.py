@@ -22,7 +22,7 @@ from simulation.offsets import Commit
 from simulation.process import Process
 from translation import actions as do
 from translation import events as ev
-from translation.adopting import still_valid
+from translation.adopting import may_be_adopted, still_valid
 from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.joining import is_proper
 from translation.member import Member
@@ -158,7 +158,7 @@ class Proxy:
         if group is None or group.error_code not in (Error.NONE, Error.GROUP_ID_NOT_FOUND):
             return self._refuse(requests)
         for known in group.members:
-            if known.member_id == key[1]:
+            if known.member_id == key[1] and may_be_adopted(known.epoch, requests[0]):
                 adopted = ev.MemberAdopted(
                     member_id=known.member_id,
                     member_epoch=known.epoch,
@@ -167,7 +167,8 @@ class Proxy:
                     names=self._upstream.coordinator.topics.named(known.topic_names),
                     instance_id=known.instance_id,
                     client_id=known.client_id,
-                    journal=still_valid(self.journal.get(key), requests[0]),
+                    generation=getattr(requests[0], "generation", -1),
+                    journal=still_valid(self.journal.get(key), requests[0], known.assignment),
                 )
                 self._step(key, self._absent(key[0]), adopted)
         for event in requests:
@@ -261,7 +262,7 @@ class Proxy:
                 learnt = self.process.hears(lambda names: self.feed(key, ev.TopicsLearned(names=names)))
                 self._upstream.names(order.topic_ids, learnt, _idle)
             case do.LearnAllowedTopics():
-                self.feed(key, ev.TopicsAllowed(names=order.names))
+                self.feed(key, ev.TopicsAllowed(asked=order.names, names=order.names))
             case do.Remember():
                 self.journal[key] = order.entry
             case do.Forget():

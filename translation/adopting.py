@@ -6,17 +6,24 @@ until then it may hold whatever the coordinator grants it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from translation.errors import ImpossibleStory
 from translation.events import ClientEvent, JoinRequested, JournalEntry, LeaveRequested, MemberAdopted
+from translation.group_heartbeat import TopicPartition
 from translation.member import Contract
 from translation.states import Phase, Standing
 from translation.turn import Turn
+
+# Of those that a client may name: there are numbers beyond it.
+LARGEST_GENERATION = 2**30
 
 
 def member_adopted(turn: Turn, event: MemberAdopted) -> None:
     """The described epoch may lag behind an answer that was lost with the last owner: so the first heartbeat says all.
 
-    A static member that had left for a while (epoch -2) joins again under its id, and gets back what it had.
+    A static member that had left for a while (epoch -2) joins again under its id, and gets back what it had: when its client
+    says JoinGroup, for whoever joins says that it holds nothing (`may_be_adopted`).
     """
     if turn.member.standing is not Standing.ABSENT:
         raise ImpossibleStory(f"{event.member_id} adopted twice")
@@ -32,6 +39,7 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
         phase=Phase.STABLE if journal else Phase.PREPARE_REBALANCE,
         standing=Standing.STABLE if event.member_epoch > 0 else Standing.JOINING,
         generation=journal.generation if journal else -1,
+        floor=journal.generation if journal else _untold(max(event.member_epoch, event.generation)),
         told=told,
         owned=told | assigned if journal is None else told,
         assigned=assigned,
@@ -41,12 +49,17 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
         heard_at=turn.now,
         came_at=turn.now,
         changed_at=turn.now,
-        heartbeat_at=turn.now,
+        heartbeat_at=turn.now if event.member_epoch > 0 else None,
         rebalance_by=None if journal else turn.now + contract.rebalance_timeout_ms,
     )
 
 
-def estrange(turn: Turn) -> None:
+def may_be_adopted(member_epoch: int, request: ClientEvent) -> bool:
+    """Not a static member that has left for a while, if its client does not know: it may hold what it would give back."""
+    return member_epoch > 0 or isinstance(request, JoinRequested)
+
+
+def estrange(turn: Turn, generation: int) -> None:
     """The client is back from another proxy, which has told it more than we know: as if it were adopted here."""
     member = turn.member
     turn.because("was elsewhere")
@@ -54,6 +67,7 @@ def estrange(turn: Turn) -> None:
         phase=Phase.PREPARE_REBALANCE,
         standing=Standing.STABLE,
         generation=-1,
+        floor=_untold(generation),
         told=member.told | member.assigned,
         owned=member.owned | member.assigned,
         asked_at=None,
@@ -62,12 +76,20 @@ def estrange(turn: Turn) -> None:
     )
 
 
-def still_valid(entry: JournalEntry | None, request: ClientEvent) -> JournalEntry | None:
+def still_valid(
+    entry: JournalEntry | None, request: ClientEvent, assigned: Iterable[TopicPartition]
+) -> JournalEntry | None:
     """The entry, if the client that asks is at the generation it was told then. Else another proxy has told it more, or
-    it is about to say itself what it holds."""
+    it is about to say itself what it holds. Nor where it has more than the entry says: it may have been told of that at the
+    same generation, when nothing could be written; and must rejoin for it anyway."""
     if entry is None or isinstance(request, JoinRequested | LeaveRequested):
         return None
-    return entry if request.generation == entry.generation else None
+    return entry if request.generation == entry.generation and set(assigned) <= set(entry.told) else None
+
+
+def _untold(generation: int) -> int:
+    """By whoever told the client that one."""
+    return min(generation, LARGEST_GENERATION) + 1
 
 
 def _contract(event: MemberAdopted, journal: JournalEntry | None) -> Contract:

@@ -138,8 +138,9 @@ class TopicsLearned(Event, frozen=True, kw_only=True):
 
 
 class TopicsAllowed(Event, frozen=True, kw_only=True):
-    """Those of the subscribed topics that the client's principal may describe."""
+    """Those of the topics asked about, subscribed to then, that the client's principal may describe."""
 
+    asked: tuple[str, ...]
     names: tuple[str, ...]
 
 
@@ -227,7 +228,7 @@ class MemberAdopted(Event, frozen=True, kw_only=True):
     All but the journal is from ConsumerGroupDescribe. `names` are those of the topics assigned and of those subscribed
     to: a member may have to give up partitions of a topic of which it is assigned nothing any more. `journal` is what
     this proxy wrote down when it last told the client something; without it nobody knows what the client was told, and
-    it must rejoin.
+    it must rejoin. `generation` is the one that its client has named, if it has.
     """
 
     member_id: str
@@ -238,6 +239,7 @@ class MemberAdopted(Event, frozen=True, kw_only=True):
     instance_id: str | None = None
     rack_id: str | None = None
     client_id: str = ""
+    generation: int = -1
     journal: JournalEntry | None = None
 
 

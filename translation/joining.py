@@ -13,7 +13,7 @@ from translation import errors as e
 from translation.actions import AnswerJoin, Forget
 from translation.assignors import server_assignors
 from translation.embedded import Malformed, Subscription, read_subscription
-from translation.ending import depart
+from translation.ending import depart, vanish
 from translation.events import JoinRequested
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition, unless_blank
 from translation.holding import STRIKES
@@ -72,9 +72,11 @@ def _impropriety(member: Member, join: JoinRequested) -> int:
 
 def _newcomer(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     """An id we do not know may be one we gave out a moment ago (MEMBER_ID_REQUIRED leaves no trace), but never one
-    that still claims partitions, nor a static one: those must hear that they are unknown, and drop what they hold.
+    that still claims partitions, nor a static one: those must hear that they are unknown, and drop what they hold. Nor one
+    of blanks, which the coordinator takes for none.
     """
-    if join.member_id and (subscription.owned or join.instance_id):
+    is_blank = unless_blank(join.member_id) is None
+    if join.member_id and (subscription.owned or join.instance_id or is_blank):
         _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
         return forget_fenced(turn)
     is_dynamic = not join.instance_id
@@ -112,6 +114,9 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     if member.is_stranger and _claims_the_unknown(member, subscription):
         _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
         return depart(turn)
+    if member.is_stranger and member.standing is Standing.JOINING and subscription.owned:
+        _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
+        return vanish(turn)
     requests = (*member.parked.requests, join.request) if member.parked else (join.request,)
     owned = claims(member, subscription)
     turn.becomes(
@@ -171,7 +176,8 @@ def claims(member: Member, subscription: Subscription) -> Partitions:
     to report too much than to let go of what the client still holds.
     """
     ids = {name: topic for topic, name in member.names.items()}
-    elsewhere = subscription.owned if member.is_stranger else ()
+    is_from_elsewhere = member.is_stranger or member.came_at == member.heard_at
+    elsewhere = subscription.owned if is_from_elsewhere else ()
     foreign = frozenset(TopicPartition(ids[name], partition) for name, partition in elsewhere if name in ids)
     known = member.assigned | member.told | member.owned | foreign
     placed = set(member.names.values())
@@ -246,18 +252,21 @@ def is_ripe(member: Member, now: int) -> bool:
 
 
 def _answer(turn: Turn, parked: ParkedJoin) -> None:
+    """A generation is the epoch; but more may be granted at the same one, and what a client was told is known by the number,
+    to this proxy and to others that had the client: so none is told again that another has told."""
     member = turn.member
+    generation = max(member.epoch, member.floor)
     for request in parked.requests:
         turn.order(
             AnswerJoin(
                 request,
-                generation=member.epoch,
+                generation=generation,
                 member_id=member.member_id,
                 protocol_name=member.contract.protocol_name,
             )
         )
     rebalance_by = turn.now + member.contract.rebalance_timeout_ms
-    turn.becomes(parked=None, generation=member.epoch, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)
+    turn.becomes(parked=None, generation=generation, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)
 
 
 def _give_up_waiting(turn: Turn) -> None:

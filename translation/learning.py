@@ -34,7 +34,7 @@ def topics_allowed(turn: Turn, event: TopicsAllowed) -> None:
     """JoinGroup never needed DESCRIBE on a topic, ConsumerGroupHeartbeat does: subscribe to those we may have. The others are
     looked at again once in a while (sending.py): access is granted while clients run."""
     contract = turn.member.contract
-    denied = tuple(topic for topic in contract.topics if topic not in event.names)
+    denied = tuple(topic for topic in contract.topics if topic in event.asked and topic not in event.names)
     if denied != contract.denied:
         turn.becomes(contract=msgspec.structs.replace(contract, denied=denied), must_say_all=True)
         hurry(turn)

@@ -25,8 +25,9 @@ NOTHING: Partitions = frozenset()
 USUAL_RHYTHM_MS = 3_000
 # Longer ago than any session.
 LONG_AGO = -(2**62)
-# A silent client's member beats so much more rarely: enough for a coordinator's session, which is nine intervals.
+# A silent client's member beats so much more rarely, but three times in a coordinator's session, by default.
 SILENT_INTERVALS = 3
+SILENT_MS = 15_000
 # And lulls may keep a member from beating for no longer.
 LULLED_INTERVALS = 2
 
@@ -102,6 +103,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The legacy face.
     phase: Phase = Phase.ABSENT
     generation: int = -1
+    floor: int = -1  # below this no generation is told: it may have been, by another proxy and with other partitions
     told: Partitions = NOTHING
     owned: Partitions = NOTHING
     spared: Partitions = NOTHING  # let go of to rejoin, and never taken away: until it syncs it may commit these

@@ -6,7 +6,7 @@ import math
 
 from translation.actions import LearnAllowedTopics, SendGroupHeartbeat
 from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeat
-from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, Member, Partitions
+from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, SILENT_MS, Member, Partitions
 from translation.states import Standing
 from translation.turn import Turn
 
@@ -48,7 +48,7 @@ def _is_forsaken(member: Member) -> bool:
 def _not_before(member: Member, due_at: int) -> int:
     """While its client is silent the member only keeps its place: whoever has the client now needs the news more."""
     if member.is_silent(due_at):
-        rare_ms = SILENT_INTERVALS * member.pace_ms
+        rare_ms = max(member.pace_ms, min(SILENT_INTERVALS * member.pace_ms, SILENT_MS))
         rounds = math.ceil((due_at - member.heard_at) / rare_ms)
         return member.heard_at + rounds * rare_ms
     return max(due_at, min(member.quiet_until, _latest(member)) if _can_wait(member) else 0)

@@ -59,7 +59,7 @@ def _end_if_overdue(turn: Turn) -> None:
 
 
 def _is_at_home(member: Member, event: ClientEvent) -> bool:
-    """Elsewhere it would have been told another generation."""
+    """Elsewhere it would have been told another generation: no two tell the same (joining.py)."""
     return isinstance(event, JoinRequested) or (
         isinstance(event, MemberEvent) and event.generation == member.generation
     )
@@ -77,7 +77,7 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
     if member.is_silent(turn.now):
         turn.becomes(came_at=turn.now)
         if isinstance(event, MemberEvent) and event.generation > member.generation >= 0:
-            estrange(turn)
+            estrange(turn, event.generation)
         hurry(turn)
     elif member.phase is not Phase.ABSENT and member.in_flight is None:
         has_waited = member.standing is Standing.ACKNOWLEDGING or (

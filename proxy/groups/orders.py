@@ -132,7 +132,7 @@ class Orders:
         if denied := ",".join(sorted(set(asked) - set(names))):
             remedy = "grant DESCRIBE on them; it is looked at once in a while"
             self._warn(key, "topics left out: their client may not describe them", topics=denied, remedy=remedy)
-        return ev.TopicsAllowed(names=names)
+        return ev.TopicsAllowed(asked=asked, names=names)
 
     # ---------------------------------------------------------------------------------------- what an operator can mend
 

@@ -20,7 +20,7 @@ from proxy.groups.line import Key
 from proxy.groups.native import SeenGroup, SeenMember
 from translation import errors as e
 from translation import events as ev
-from translation.adopting import still_valid
+from translation.adopting import may_be_adopted, still_valid
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -146,6 +146,12 @@ class Recognition:
         return key not in self._host.journal.entries and classic.may_come_from_native(self._requests.request_of(number))
 
     def _adopt(self, number: int, key: Key, member: SeenMember) -> None:
+        if self._requests.request_of(number).key == keys.TXN_OFFSET_COMMIT:
+            # It comes on a producer's connection, and nothing but the consumer's own word says where the member speaks.
+            return self._requests.refuse(number, e.COORDINATOR_LOAD_IN_PROGRESS)
+        request = self._requests.event_of(number, key)
+        if not may_be_adopted(member.epoch, request):
+            return self._requests.refuse(number, e.UNKNOWN_MEMBER_ID)
         adopted = ev.MemberAdopted(
             member_id=member.member_id,
             member_epoch=member.epoch,
@@ -155,7 +161,8 @@ class Recognition:
             instance_id=member.instance_id,
             rack_id=member.rack_id,
             client_id=member.client_id,
-            journal=still_valid(self._host.journal.entries.get(key), self._requests.event_of(number, key)),
+            generation=getattr(request, "generation", -1),
+            journal=still_valid(self._host.journal.entries.get(key), request, member.assigned),
         )
         line = self._requests.line_of(number)
         self._host.log.info(
@@ -169,7 +176,7 @@ class Recognition:
         )
         self._requests.untranslated.translated(key)
         self._host.feed(key, adopted, line)
-        self._requests.speak(number, key)
+        return self._requests.speak(number, key)
 
     def _ask_classic(self, number: int, key: Key) -> None:
         """A member of a classic group stays one until it begins anew: it may hold what nobody could grant it here."""

@@ -17,11 +17,11 @@ from tests.translation.playbook import (
     granted,
     joins,
     leaves,
-    refused,
     stable,
     subscription,
     synced,
     syncs,
+    target,
     tps,
     wait,
 )
@@ -33,10 +33,11 @@ from translation.actions import (
     AnswerHeartbeat,
     AnswerJoin,
     AnswerSync,
+    DescribeGroup,
     Forget,
     SendCommit,
 )
-from translation.adopting import still_valid
+from translation.adopting import may_be_adopted, still_valid
 from translation.events import (
     ClientEvent,
     JournalEntry,
@@ -102,7 +103,7 @@ def test_a_member_without_a_journal_entry_is_asked_to_rejoin_once_and_may_commit
     play >> joins(8, owned=[0, 1]) << beat(9, owned=[0, 1])
     after(play, granted(9, [0, 1]), TargetUnknown(), wait(1_300), granted(9))
     assert (
-        play >> syncs(9, 9) << AnswerSync(9, assignment=_apples(0, 1), protocol_name="range") << remembered((0, 1), 9)
+        play >> syncs(9, 10) << AnswerSync(9, assignment=_apples(0, 1), protocol_name="range") << remembered((0, 1), 10)
     )
 
 
@@ -111,17 +112,50 @@ def _apples(*partitions: int) -> bytes:
     return synced(0, partitions).assignment
 
 
-def test_a_static_member_that_had_left_for_a_while_is_taken_back_as_it_was() -> None:
-    entry = msgspec.structs.replace(JOURNAL, instance_id="i")
-    play = Playbook() >> msgspec.structs.replace(adopted(-2, entry), instance_id="i")
-    play << beat(0, owned=(), instance_id="i") << Is("stable/joining E0 g7")
-    play >> granted(9, [0, 1])
-    assert play >> beats(3, 7) << AnswerHeartbeat(3)
+@pytest.mark.parametrize(
+    ("epoch", "request_", "may_be"),
+    [
+        (9, beats(3, 7), True),
+        (-2, beats(3, 7), False),
+        (-2, syncs(3, 7), False),
+        (-2, commits(), False),
+        (-2, joins(), True),
+        (9, joins(), True),
+    ],
+)
+def test_a_static_member_that_had_left_is_not_adopted_by_a_client_that_does_not_know(
+    epoch: int, request_: ClientEvent, may_be: bool
+) -> None:
+    """It holds what it was told. To join says that it holds nothing: then it may be given to others at once."""
+    assert may_be_adopted(epoch, request_) is may_be
 
 
-def test_a_static_member_that_is_not_taken_back_is_fenced() -> None:
-    play = after(Playbook(), adopted(-2)) >> refused(e.GROUP_ID_NOT_FOUND) << Is("absent/fenced E0 g-1")
-    assert play >> beats() << AnswerHeartbeat(3, e.UNKNOWN_MEMBER_ID) << Forget()
+def test_a_static_member_that_had_left_for_a_while_is_taken_back_when_its_client_joins_with_empty_hands() -> None:
+    play = Playbook() >> msgspec.structs.replace(adopted(-2, None), instance_id="i")
+    play << Is("prepare-rebalance/joining E0 g-1")
+    play >> joins(8, instance_id="i") << beat(0, owned=(), instance_id="i")
+    assert play >> granted(9, [0, 1]) << DescribeGroup() << Is("completing-rebalance/stable E9 g-1")
+
+
+def test_it_is_unknown_if_its_client_still_holds_something() -> None:
+    play = Playbook() >> msgspec.structs.replace(adopted(-2, None), instance_id="i")
+    play >> joins(8, instance_id="i", owned=[0]) << AnswerJoin(8, e.UNKNOWN_MEMBER_ID, member_id="m") << Forget()
+    assert play << Is("absent/absent E0 g-1")
+
+
+def test_what_an_adopted_client_is_told_bears_a_number_that_nobody_else_has_told_it() -> None:
+    """At the same epoch the other proxy may have told it less, and would take it for the one that it knows."""
+    for named, told in ((9, 10), (12, 13), (3, 10), (2**31 - 1, 2**30 + 1)):
+        play = after(Playbook(), msgspec.structs.replace(adopted(9, None), generation=named), granted(9))
+        after(play, joins(8), granted(9, [0, 1]), target(9, [0, 1]))
+        assert play.member.generation == told
+
+
+def test_it_never_falls_and_is_the_epoch_again_when_that_is_higher() -> None:
+    play = after(Playbook(), adopted(6), granted(6, [0, 1]), beats(3, 7), joins(8, owned=[0, 1]), granted(6, [0, 1]))
+    assert after(play, target(6, [0, 1])).member.generation == 7
+    after(play, syncs(9, 7), joins(10, owned=[0, 1]), granted(12, [0, 1]))
+    assert after(play, target(12, [0, 1])).member.generation == 12
 
 
 def test_claims_of_a_client_that_is_adopted_and_rejoins_at_once_go_upstream() -> None:
@@ -135,8 +169,14 @@ def test_claims_of_a_client_that_is_adopted_and_rejoins_at_once_go_upstream() ->
     ("request_", "valid"), [(beats(3, 7), True), (beats(3, 8), False), (joins(), False), (leaves(), False)]
 )
 def test_a_journal_entry_holds_for_a_client_that_is_where_it_was_told_to_be(request_: ClientEvent, valid: bool) -> None:
-    assert still_valid(JOURNAL, request_) is (JOURNAL if valid else None)
-    assert still_valid(None, request_) is None
+    assert still_valid(JOURNAL, request_, tps(0, 1)) is (JOURNAL if valid else None)
+    assert still_valid(None, request_, tps(0, 1)) is None
+
+
+def test_nor_does_it_hold_where_the_member_has_more_than_it_says() -> None:
+    """It could not be written, maybe, when the client was told of that at the same generation."""
+    assert still_valid(JOURNAL, beats(3, 7), tps(0)) is JOURNAL
+    assert still_valid(JOURNAL, beats(3, 7), tps(0, 2)) is None
 
 
 def test_what_an_adopted_client_holds_beyond_its_described_assignment_goes_upstream_too() -> None:

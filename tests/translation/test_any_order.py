@@ -107,7 +107,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(names=st.sampled_from([("apples",), ("apples", "bananas"), ()]))
     def topics_allowed(self, names: tuple[str, ...]) -> None:
-        self.take(ev.TopicsAllowed(names=names))
+        self.take(ev.TopicsAllowed(asked=("apples", "bananas"), names=names))
 
     @rule(epoch_off=st.integers(-1, 2), partitions=PARTITIONS)
     def target_learned(self, epoch_off: int, partitions: list[int]) -> None:

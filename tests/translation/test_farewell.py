@@ -102,6 +102,11 @@ def silent() -> Playbook:
     return play >> wait(98_000) << DescribeGroup()
 
 
+def test_what_a_silent_client_was_told_elsewhere_is_claimed_for_it_when_it_rejoins_here() -> None:
+    """It reads it until it is told otherwise, and the coordinator may want it back already."""
+    assert silent() >> joins(8, owned=[0, 1, 7]) << beat(2, owned=[0, 1, 7])
+
+
 def test_before_a_silent_client_is_given_up_another_proxy_may_say_that_it_has_it() -> None:
     """Two proxies, one group: the one that lost the client must not leave on its behalf."""
     assert silent() >> SeenElsewhere() << Forget() << Is("absent/absent E2 g-1")

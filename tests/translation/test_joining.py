@@ -415,6 +415,13 @@ def test_a_group_that_cannot_be_converted_is_left_to_the_broker(code: int) -> No
     assert play << Is("absent/absent E0 g-1")
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", " " * 300])
+def test_nobody_is_called_by_blanks(blank: str) -> None:
+    """To the coordinator that is no name, and its refusal would be taken for a mistake of ours."""
+    play = Playbook() >> joins(1, member_id=blank)
+    assert play << AnswerJoin(1, e.UNKNOWN_MEMBER_ID, member_id=blank) << Is("absent/absent E0 g-1")
+
+
 def test_access_to_the_group_is_refused_for_as_long_as_it_is_withdrawn() -> None:
     play = Playbook(joining()) >> refused(e.GROUP_AUTHORIZATION_FAILED)
     play << AnswerJoin(1, e.GROUP_AUTHORIZATION_FAILED, member_id="m") << Forget() << Is("absent/absent E0 g-1")
@@ -424,7 +431,7 @@ def test_access_to_the_group_is_refused_for_as_long_as_it_is_withdrawn() -> None
 def test_topics_that_may_not_be_described_are_left_out() -> None:
     play = Playbook(joining(topics=["apples", "bananas"], assignor="sticky"))
     play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples", "bananas"))
-    assert play >> TopicsAllowed(names=("apples",)) << beat(0, owned=())
+    assert play >> TopicsAllowed(asked=("apples", "bananas"), names=("apples",)) << beat(0, owned=())
 
 
 def test_topics_that_were_left_out_are_looked_at_again_and_said_as_soon_as_they_are_allowed() -> None:
@@ -432,18 +439,31 @@ def test_topics_that_were_left_out_are_looked_at_again_and_said_as_soon_as_they_
     contract = msgspec.structs.replace(member.contract, denied=("bananas",))
     member = msgspec.structs.replace(member, contract=contract, heard_at=44_000, beaten_at=44_000, heartbeat_at=45_000)
     play = Playbook(member, 44_000) >> wait(1_000) << beat(2) << LearnAllowedTopics(("apples", "bananas"))
-    play >> granted(2) >> TopicsAllowed(names=("apples",))
+    play >> granted(2) >> TopicsAllowed(asked=("apples", "bananas"), names=("apples",))
     play >> beats() << AnswerHeartbeat(3) << beat(2, owned=[0, 1])
-    play >> granted(2, [0, 1]) >> wait(10) >> TopicsAllowed(names=("apples", "bananas")) << beat(2)
+    (
+        play
+        >> granted(2, [0, 1])
+        >> wait(10)
+        >> TopicsAllowed(asked=("apples", "bananas"), names=("apples", "bananas"))
+        << beat(2)
+    )
     play >> granted(2) >> beats() << AnswerHeartbeat(3)
     assert play << beat(2, owned=[0, 1], subscribed_topic_names=("apples", "bananas"))
     assert play >> granted(2, [0, 1]) >> wait(4_999)
 
 
+def test_what_was_allowed_of_an_older_subscription_denies_nothing_of_the_newer_one() -> None:
+    play = Playbook(joining(topics=["apples", "bananas"], assignor="sticky"))
+    play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples", "bananas"))
+    play >> TopicsAllowed(asked=("apples", "cherries"), names=("apples",)) >> wait(500)
+    assert play << beat(0, owned=(), subscribed_topic_names=("apples", "bananas"))
+
+
 def test_topics_that_are_all_allowed_and_yet_refused_are_asked_for_again_later() -> None:
     play = Playbook(joining())
     play >> refused(e.TOPIC_AUTHORIZATION_FAILED) << LearnAllowedTopics(("apples",))
-    play >> TopicsAllowed(names=("apples",))
+    play >> TopicsAllowed(asked=("apples",), names=("apples",))
     assert play >> wait(500) << beat(0, owned=())
 
 

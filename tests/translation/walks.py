@@ -182,7 +182,7 @@ class Walker:
             ev.ClientLeft(request=parked),
             ev.ClientLeft(request=held),
             ev.RegisteredMemberFound(member_id=chance.choice([None, "old"])),
-            ev.TopicsAllowed(names=chance.choice([("apples",), ()])),
+            ev.TopicsAllowed(asked=("apples", "bananas"), names=chance.choice([("apples",), ()])),
         ]
         return chance.choice(said)
 

@@ -5,6 +5,7 @@ The coordinator's words are written down here; `tests/proxy/test_real_adoption.p
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +15,19 @@ import pytest
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
-from proxy.groups import classic
+from proxy.groups import classic, native
+from proxy.groups.clock import Clock
+from proxy.groups.host import Host
+from proxy.groups.journal import Journal
+from proxy.groups.line import Line
 from proxy.groups.native import Ask
+from proxy.groups.passing import GroupRules
 from proxy.groups.recognising import CATCH_UP_TRIES, Recognition
+from proxy.logs import Log
+from tests.unit.test_journal import entry
+from tests.unit.test_line import Lingering
 from translation import errors as e
+from translation.rules import Pacing, Rules
 
 KEY = ("group", "member")
 JOIN = encode_request(
@@ -129,3 +139,65 @@ def test_nothing_is_kept_of_one_whose_group_is_none_of_consumers_any_more(monkey
     """`group.version` may be taken back while it catches up."""
     asked = adopted(Coordinator(forgets=True), monkeypatch, became="pass_on")
     assert asked == [*LOOKS, *CATCHES_UP, LOOKS[0]]
+
+
+def waits(host: Host, request: bytes) -> tuple[int, Lingering]:
+    """On a connection whose broker offers all that is needed, behind nothing."""
+    connection = Lingering()
+    line = connection.line = Line(connection, host.requests)  # type: ignore[arg-type]
+    line.versions = {keys.CONSUMER_GROUP_HEARTBEAT: (0, 1), keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}
+    connection.conversation.in_hand = True
+    return host.requests._wait(line, classic.read(request)), connection
+
+
+async def test_an_id_that_was_given_out_is_known_to_be_new_in_a_join_only() -> None:
+    """Its client may have joined with it at another proxy: whatever else it says, the coordinator knows who it is."""
+    host, asked = a_host(), list[tuple[int, tuple[str, str]]]()
+    host.requests.issued.add(("g", "given"))
+    host.requests.recognition.ask = lambda *what: asked.append(what)  # type: ignore[method-assign]
+    beat = m.HeartbeatRequest(group_id="g", member_id="given", generation_id=5)
+    number, _ = waits(host, encode_request(keys.HEARTBEAT, 4, 8, "app", beat))
+    host.requests._route(number, ("g", "given"))
+    assert asked == [(number, ("g", "given"))]
+
+
+async def test_a_producers_word_does_not_say_where_its_consumer_speaks() -> None:
+    """After a restart it may be the first. The consumer's own comes within its next heartbeat."""
+    host = a_host()
+    host.journal.remember(entry("m"))
+    body = m.TxnOffsetCommitRequest(
+        transactional_id="t", group_id="g", producer_id=1, member_id="m", generation_id_or_member_epoch=7
+    )
+    number, connection = waits(host, encode_request(keys.TXN_OFFSET_COMMIT, 3, 8, "the producer", body))
+    member = native.SeenMember(
+        member_id="m",
+        epoch=7,
+        instance_id=None,
+        rack_id=None,
+        client_id="the consumer",
+        client_host="/1",
+        topics=(),
+        assigned=(),
+        target=(),
+        names={},
+        classic=False,
+    )
+    group = native.SeenGroup(
+        error_code=0,
+        group_id="g",
+        state="Stable",
+        epoch=7,
+        assignment_epoch=7,
+        assignor="uniform",
+        members=(member,),
+        authorized_operations=0,
+    )
+    host.requests.recognition._judge(number, ("g", "m"), group, member)
+    assert host.members == {}
+    assert host.requests.waiting(number) is None
+    assert not connection.conversation.in_hand
+
+
+def a_host() -> Host:
+    log = Log(out=io.StringIO())
+    return Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)

@@ -41,9 +41,12 @@ class RequestArrived(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class RequestAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """`is_passed_on`: not answered here at all, but handed to the broker."""
+
     number: int
     at_ns: int
     error_code: int
+    is_passed_on: bool = False
 
 
 class HeartbeatSent(msgspec.Struct, frozen=True, kw_only=True, tag=True):

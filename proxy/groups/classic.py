@@ -27,6 +27,8 @@ JOIN_ASKED, SYNC_ASKED = 5, 3
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
 FIRST_SYNC_WITH_PROTOCOL = 5
 FIRST_BATCH_LEAVE = 3
+# Kafka's own clients say no more.
+LONGEST_REASON = 255
 COMMITS = frozenset({keys.OFFSET_COMMIT, keys.TXN_OFFSET_COMMIT})
 FIRST_COMMIT_OF_NATIVE = {keys.OFFSET_COMMIT: 9, keys.TXN_OFFSET_COMMIT: 3}
 FIRST_COMMIT_BY_TOPIC_ID = {keys.OFFSET_COMMIT: 10, keys.TXN_OFFSET_COMMIT: 6}
@@ -75,6 +77,12 @@ def read(frame: bytes) -> Request:
 # --- events --------------------------------------------------------------------------------------------------------
 
 
+def reason(body: Any) -> str | None:
+    """Why a client joins or leaves, where it says so."""
+    said: str | None = getattr(body, "reason", None)
+    return said and said[:LONGEST_REASON]
+
+
 def join_requested(
     request: Request,
     number: int = 0,
@@ -100,7 +108,7 @@ def join_requested(
         company_assignor=company_assignor,
         kin_hurt=kin_hurt,
         client_id=request.client_id,
-        reason=body.reason,
+        reason=reason(body),
     )
 
 

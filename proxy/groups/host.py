@@ -125,6 +125,7 @@ class Host:
         self.log.error("our mistake", group=key[0], member=key[1], fed=repr(event), trace=traceback.format_exc())
         member = self.members.get(key)
         asked = {getattr(event, "request", None), *(member.waiting if member is not None else ())}
+        asked |= {self.requests.leaves.whole(number) for number in asked if number is not None and number < 0}
         lines = {self.requests.drop(number) for number in asked} | {self.lines.get(key)}
         self._say_dropped(key)
         self.drop(key)
@@ -154,6 +155,8 @@ class Host:
             revoked=tuple(sorted(member.owned)),
         )
         client = seen.Client(address="", client_id=member.client_id)
+        self.journal.forget(key)
+        self.together.changed(over, member)
         self.observe(seen.Changed(at_ns=self.clock.now_ns, transition=over, names=member.names, client=client))
 
     # ---------------------------------------------------------------------------------------- who is here, and on what

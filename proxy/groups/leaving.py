@@ -69,7 +69,7 @@ class Leaves:
     def _leave(self, batch: Batch, indexes: list[int], key: Key, leaver: Leaver) -> None:
         number = batch.number if len(batch.codes) == 1 else self._below_zero()
         self._batches[number] = (batch, indexes)
-        reason = leaver.reason or None
+        reason = classic.reason(leaver) or None
         left = ev.LeaveRequested(request=number, instance_id=unless_blank(leaver.group_instance_id), reason=reason)
         # Where its coordinator answered last, if it did: whoever speaks in its name here may not be its client.
         is_led = key in self._host.lines and not self._host.members[key].cut
@@ -80,9 +80,15 @@ class Leaves:
         self._serial -= 1
         return self._serial
 
+    def whole(self, number: int) -> int | None:
+        """Of one of many who will have no word: the request that is answered for all of them, or is not any more."""
+        batch, _ = self._batches.pop(number, (None, []))
+        return batch.number if batch is not None else None
+
     def answered(self, order: do.AnswerLeave) -> None:
         batch, indexes = self._batches.pop(order.request)
-        self._heard(batch, indexes, [order.error_code] * len(indexes))
+        if self._requests.waiting(batch.number) is not None:
+            self._heard(batch, indexes, [order.error_code] * len(indexes))
 
     def _heard(self, batch: Batch, indexes: list[int], codes: list[int]) -> None:
         for index, code in zip(indexes, codes, strict=True):

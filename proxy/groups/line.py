@@ -129,14 +129,9 @@ class Line:
         if not self.open:
             return
         conversation = self.connection.conversation
-        try:
-            self._taker.taken(self, frame)
-            if conversation.in_hand and conversation.request_under_way:
-                self.interrupted()
-        except Disconnect as end:
-            self.connection.close(end.cause, end.detail)
-        except Exception:
-            self.connection.close(Cause.OUR_MISTAKE, traceback.format_exc())
+        self._taker.taken(self, frame)
+        if conversation.in_hand and conversation.request_under_way:
+            self.interrupted()
 
     def knock(self, then: Callable[[], None]) -> None:
         """A broker that wants to know who asks says nothing of groups before that, of none by this name either."""
@@ -232,7 +227,17 @@ class Line:
             self.connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
 
     def _in(self, delay_ms: int, ring: Callable[[], None]) -> None:
-        self._taker.clock.at(self._taker.clock.now_ms + delay_ms, ring)
+        """Whatever is wrong then ends this connection and no other, as when something arrives on it."""
+
+        def rings() -> None:
+            try:
+                ring()
+            except Disconnect as end:
+                self.connection.close(end.cause, end.detail)
+            except Exception:
+                self.connection.close(Cause.OUR_MISTAKE, traceback.format_exc())
+
+        self._taker.clock.at(self._taker.clock.now_ms + delay_ms, rings)
 
     def release(self, key: Key) -> None:
         """This member speaks elsewhere, or no more."""

@@ -173,7 +173,7 @@ class Requests:
                 api=request.name,
                 version=request.version,
                 client=line.client,
-                reason=getattr(body, "reason", None),
+                reason=classic.reason(body),
                 committed=(classic.committed(request) or ()) if request.key in classic.COMMITS else (),
             )
         )
@@ -192,7 +192,8 @@ class Requests:
 
     def _route(self, number: int, key: Key) -> None:
         """To the member that is spoken for, if we have it; else it must be found out who that is."""
-        if key in self._host.members or not key[1] or key in self.issued:
+        is_new = key in self.issued and self.request_of(number).key == keys.JOIN_GROUP
+        if key in self._host.members or not key[1] or is_new:
             self.speak(number, key)
         else:
             self.recognition.ask(number, key)
@@ -263,14 +264,14 @@ class Requests:
     def pass_on(self, number: int, reason: str) -> None:
         """Not ours to answer: the broker hears it as it came."""
         request = self.request_of(number)
-        line = self._no_longer_waits(number, e.NONE)
+        line = self._no_longer_waits(number, e.NONE, is_passed_on=True)
         if line.number == number:
             self.untranslated.take(line, request, reason)
 
     def pass_in_doubt(self, number: int) -> None:
         """A commit of a native member, or of one of ours before a restart."""
         request = self.request_of(number)
-        line = self._no_longer_waits(number, e.NONE)
+        line = self._no_longer_waits(number, e.NONE, is_passed_on=True)
         if line.number == number:
             self.commits.forward_in_doubt(line, request)
 
@@ -279,9 +280,12 @@ class Requests:
         waiting = self._waiting.pop(number, None) if number is not None else None
         return waiting.line if waiting is not None else None
 
-    def _no_longer_waits(self, number: int, error_code: int) -> Line:
+    def _no_longer_waits(self, number: int, error_code: int, *, is_passed_on: bool = False) -> Line:
         line = self._waiting.pop(number).line
-        self._host.observe(seen.RequestAnswered(number=number, at_ns=self.clock.now_ns, error_code=error_code))
+        at_ns = self.clock.now_ns
+        self._host.observe(
+            seen.RequestAnswered(number=number, at_ns=at_ns, error_code=error_code, is_passed_on=is_passed_on)
+        )
         return line
 
 

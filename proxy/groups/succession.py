@@ -56,15 +56,17 @@ class Succession:
 
     def _find(self, line: Line, request: Request, found: Callable[[str | None], None]) -> None:
         """The legacy member that has the instance: one of ours, else one that the group is said to have."""
+        if not line.offers(keys.CONSUMER_GROUP_HEARTBEAT):
+            # It has not said what it takes, so nobody can be stepped out on it.
+            return found(None)
         group_id, instance_id = request.body.group_id, request.body.instance_id
         ours = self._host.members.get((group_id, self._host.instances.get((group_id, instance_id), "")))
         if ours is not None and ours.phase is not Phase.ABSENT:
-            found(ours.member_id)
-        elif line.offers(keys.CONSUMER_GROUP_DESCRIBE):
-            ask = native.ask_description([group_id], line.versions)
-            line.ask(ask, lambda answer: found(_legacy_holder(answer, instance_id)))
-        else:
-            found(None)
+            return found(ours.member_id)
+        if not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
+            return found(None)
+        ask = native.ask_description([group_id], line.versions)
+        return line.ask(ask, lambda answer: found(_legacy_holder(answer, instance_id)))
 
     def _step_out(self, line: Line, request: Request, member_id: str) -> None:
         """What it has stays the instance's. Its client, if there still is one, is fenced: here, or by the coordinator."""

@@ -47,8 +47,10 @@ class Together:
         self._wakes: dict[str, int] = {}
         # Groups in which native members pass, of which it is looked at whether they still do.
         self._passed: set[str] = set()
-        # As the coordinator knows this proxy: what its members were last described under.
+        # As the coordinator knows this proxy: what its members were last described under, and what those ever were that no
+        # other proxy may have had. It may have several addresses.
         self._own_hosts: frozenset[str] = frozenset()
+        self._sure_hosts: set[str] = set()
         self._seeks = 0
 
     def changed(self, transition: Transition, member: Member) -> None:
@@ -105,14 +107,16 @@ class Together:
         body, answer = request.body, passed.answer
         if answer.error_code != e.NONE:
             return frame
+        # The first heartbeat of older clients bears no name yet.
+        member_id = answer.member_id or body.member_id
         # Not before: whoever may not read the group could say so of another's member.
-        self._host.requests.untranslated.passes((body.group_id, body.member_id))
+        self._host.requests.untranslated.passes((body.group_id, member_id))
         if body.member_epoch < 0:
             line.natives.discard(body.group_id)
         else:
             line.natives.add(body.group_id)
         beat = gr.NativeBeat(
-            member_id=answer.member_id or body.member_id,
+            member_id=member_id,
             epoch_sent=body.member_epoch,
             epoch_answered=answer.member_epoch,
         )
@@ -207,7 +211,10 @@ class Together:
             # One of them is enough, and there are mostly many.
             if each.client_host not in loud and self._is_loud(seen.group_id, each.member_id):
                 loud.add(each.client_host)
-        hosts = self._own_hosts = frozenset(loud) or self._own_hosts
+                if not self._host.members[seen.group_id, each.member_id].is_shared(self._clock.now_ms):
+                    self._sure_hosts.add(each.client_host)
+        self._own_hosts = frozenset(loud) or self._own_hosts
+        hosts = self._own_hosts | self._sure_hosts
         for each in seen.members:
             member = self._host.members.get((seen.group_id, each.member_id))
             if member is not None and member.farewell_at is not None and hosts and each.client_host not in hosts:

@@ -12,11 +12,13 @@ from proxy.causes import Cause
 from proxy.groups.clock import Clock
 from proxy.groups.host import RETURN_MS, Host
 from proxy.groups.journal import Journal
+from proxy.groups.leaving import Batch
 from proxy.groups.line import Line
 from proxy.groups.lines import Lines
 from proxy.groups.passing import GroupRules
 from proxy.groups.requests import Waiting
 from proxy.logs import Log
+from tests.unit.observing import changed
 from tests.unit.test_journal import entry
 from translation import errors as e
 from translation.events import CoordinatorAnswered
@@ -63,6 +65,33 @@ async def test_a_mistake_leaves_no_request_of_its_member_waiting() -> None:
     assert [line.ended for line in lines.values()] == [True, True, False]
     assert [host.requests.drop(number) for number in (1, 2)] == [None, None]
     assert ("g", "m") not in host.members
+
+
+async def test_whoever_was_lost_by_mistake_is_no_part_of_its_group_any_more() -> None:
+    """It would have a vote there, be asked first, and keep the group in memory, for ever. Nor is it in the journal."""
+    log = Log(out=io.StringIO())
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    member = Member(group_id="g", member_id="m", phase=Phase.STABLE, standing=Standing.STABLE, epoch=3, generation=3)
+    host.members["g", "m"] = member
+    host.journal.remember(entry("m"))
+    host.together.changed(changed(0, group_id="g", member_id="m", phase_before=Phase.ABSENT).transition, member)
+    assert host.together.here("g") == ("m",)
+    host.feed(("g", "m"), CoordinatorAnswered(answer=GroupHeartbeatAnswer(member_epoch=4)))
+    assert ("g", "m") not in host.members
+    assert host.together.here("g") == ()
+    assert host.journal.entries == {}
+
+
+async def test_a_mistake_over_one_of_many_who_leave_ends_the_connection_that_waits_for_all() -> None:
+    log = Log(out=io.StringIO())
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    line = Waits(host, 1)
+    host.requests.leaves._batches[-5] = (Batch(1, [0, 0], 2), [0])
+    host.members["g", "m"] = Member(group_id="g", member_id="m", standing=Standing.LEAVING, leaves=(-5,))
+    host.feed(("g", "m"), CoordinatorAnswered(answer=GroupHeartbeatAnswer(member_epoch=-1)))
+    assert line.ended
+    assert host.requests.drop(1) is None
+    assert host.requests.leaves._batches == {}
 
 
 async def test_a_group_is_asked_where_nothing_is_waited_for_or_else_where_it_can_be() -> None:

@@ -146,5 +146,12 @@ def test_where_groups_cannot_be_described_the_coordinators_word_stands() -> None
     assert joins(line)[0] == e.UNRELEASED_INSTANCE_ID
 
 
+def test_where_it_is_not_known_what_the_broker_takes_nobody_is_fenced_for_it() -> None:
+    """It froze, or was cut off, before it had said what it offers: nobody could be stepped out."""
+    line = Coordinator(LEGACY, versions={})
+    code, host = joins(line, Phase.STABLE)
+    assert (code, line.asked, host.fed) == (e.UNRELEASED_INSTANCE_ID, [NEW, NEW], [])
+
+
 def test_a_coordinator_that_is_lost_has_no_last_word() -> None:
     assert joins(Lost(LEGACY))[0] is None

@@ -151,6 +151,25 @@ async def test_who_has_hung_up_does_not_say_which_host_is_ours() -> None:
     assert host.lost == ["alice", "bob"]
 
 
+async def test_a_proxy_may_have_several_addresses() -> None:
+    """Its connections leave by one or the other, and the last to be loud is on one of them."""
+    host = Host("alice", "bob", "carol")
+    host.described(alice=HERE, bob=THERE, carol="/10.0.0.3")
+    host.falls_silent("bob")
+    host.described(alice=HERE, bob=THERE, carol=HERE)
+    assert host.lost == []
+
+
+async def test_the_host_of_one_that_another_proxy_may_have_is_ours_only_for_now() -> None:
+    host = Host("alice", "bob")
+    came = msgspec.structs.replace(host.members[GROUP, "alice"], came_at=host.clock.now_ms)
+    host.members[GROUP, "alice"] = came
+    host.described(alice=THERE, bob=HERE)
+    host.falls_silent("bob")
+    host.described(alice=HERE, bob=THERE)
+    assert host.lost == ["bob"]
+
+
 async def test_who_was_never_seen_under_another_host_is_not_elsewhere() -> None:
     host = Host("alice")
     host.described(alice=HERE)
@@ -229,6 +248,17 @@ async def test_a_group_with_nobody_here_is_forgotten_whoever_was_seen_in_it(
     ended(host, "alice")
     await trio.sleep(180)
     assert not host.together._groups
+
+
+async def test_a_native_member_that_bears_no_name_yet_passes_under_the_one_it_is_given() -> None:
+    """As older clients begin. A LeaveGroup names nobody at its top either, and must not be taken for its."""
+    host, passing = Host("alice"), list[tuple[str, str]]()
+    host.requests.untranslated.passes = passing.append
+    body = m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="", member_epoch=0)
+    joins = classic.read(encode_request(keys.CONSUMER_GROUP_HEARTBEAT, 0, 7, "native", body))
+    answer = m.ConsumerGroupHeartbeatResponse(member_id="given", member_epoch=1)
+    host.together._paced(host.line, joins, encode_response(keys.CONSUMER_GROUP_HEARTBEAT, 0, 7, answer))  # type: ignore[arg-type]
+    assert passing == [(GROUP, "given")]
 
 
 async def test_who_has_gone_wishes_no_description_any_more(

@@ -76,35 +76,39 @@ class Newcomers:
             sock.close()
 
     def _choices(self, node: int | None) -> list[tuple[Address, Target]] | None:
-        """Where to dial, if no name must be resolved first."""
-        choices = []
+        """Where to dial, if no name must be resolved first. Any of them will do: with one that is known, others are asked for
+        meanwhile."""
+        names, choices = self._streams.names, list[tuple[Address, Target]]()
         for address in self._directory.targets(node):
-            targets = self._streams.names.remembered(address)
+            targets = names.remembered(address)
             if targets is None:
-                return None
-            choices += [(address, target) for target in targets]
-        return choices
+                names.ask(address)
+            choices += [(address, target) for target in targets or ()]
+        return choices or None
 
     async def _link_after_resolving(self, sock: socket.socket, client: str, node: int | None) -> None:
         choices: list[tuple[Address, Target]] = []
+        failures: list[str] = []
+
+        async def resolve(address: Address) -> None:
+            try:
+                choices.extend((address, target) for target in await self._streams.names.resolve(address))
+                looking.cancel_scope.cancel()
+            except OSError as failure:
+                failures.append(str(failure))
+
         self._connections.arriving += 1
         try:
-            with trio.move_on_after(self._limits.connect_timeout_ms / 1000):
-                choices = await self._resolved(node)
+            async with trio.open_nursery() as looking:
+                for address in self._directory.targets(node):
+                    looking.start_soon(resolve, address)
         finally:
             self._connections.arriving -= 1
         if not choices:
-            self._connections.refused(client, Cause.BROKER_UNREACHABLE, "no address resolves", node)
+            self._connections.refused(client, Cause.BROKER_UNREACHABLE, "; ".join(failures), node)
             self._connections.part(sock, node, Cause.BROKER_UNREACHABLE)
             return
         self._link(sock, client, node, choices)
-
-    async def _resolved(self, node: int | None) -> list[tuple[Address, Target]]:
-        choices = []
-        for address in self._directory.targets(node):
-            with contextlib.suppress(OSError):
-                choices += [(address, target) for target in await self._streams.names.resolve(address)]
-        return choices
 
     # ----------------------------------------------------------------------------------------------------------- tls
 

@@ -22,6 +22,7 @@ expected, and whatever the broker sends passes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from struct import Struct
 from typing import Literal
 
@@ -40,6 +41,8 @@ SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
 LARGEST_BACKLOG = 256 * 1024
 # Of a request that is judged by its beginning, or answered here. More than any that a client has reason to send.
 LARGEST_BEGINNING = 256 * 1024
+# Of our own questions that may stand behind a client's Fetch.
+MOST_OF_OURS = 64
 # Of a request of a group that is read, to the last field, of a client that has yet to show who it is.
 LARGEST_OF_STRANGERS = 32 * 1024
 # An enum's attribute costs ten times a global's, and this one is asked for with every request.
@@ -156,6 +159,11 @@ class Conversation:
         return self.owed.quiet and not (self.request_under_way or self.in_hand or self.outbox)
 
     @property
+    def asks(self) -> bool:
+        """The desk has a request in hand, and waits for what the broker says before it does something with it."""
+        return self.in_hand and any(isinstance(each, Awaited) for each in self.expected)
+
+    @property
     def keeps_itself_waiting(self) -> bool:
         """The client fetches here, and asks for one thing at a time: while anything is in hand it reads nothing."""
         return self._last_fetch is not None and not self.asks_ahead
@@ -255,7 +263,9 @@ class Conversation:
         return b"".join(passed)
 
     def _watch(self, api: int, correlation_id: int) -> None:
-        self.asks_ahead = self._last_fetch in self.expected
+        """If the last Fetch is not answered, only what was asked here stands behind it: the client has said nothing since."""
+        if self._last_fetch is not None:
+            self.asks_ahead = self._last_fetch in islice(reversed(self.expected), MOST_OF_OURS)
         if api >> 16 == keys.FETCH:
             self._last_fetch = correlation_id
 

@@ -232,6 +232,8 @@ class Link:
         conversation.owed.release_locals()
         if due := conversation.owed.take_due():
             self._send(self._client, due)
+        if broker.ending and not self._closed:
+            self._pass_end_on(broker)
 
     def _send(self, leg: Leg, data: Bytes) -> None:
         if leg is self._client and self._lingering:
@@ -245,7 +247,7 @@ class Link:
         if leg.stuck:
             return
         if leg.ending:
-            self._tell_end(leg)
+            self._pass_end_on(leg)
         if not self._closed:
             self._arm()
 
@@ -255,24 +257,26 @@ class Link:
         self._client.ended = True
         if self.conversation.quiet or self._needed():
             self.close(Cause.CLIENT_CLOSED)
-        elif broker.stuck:
-            broker.ending = True
-            self._arm()
         else:
-            self._tell_end(broker)
+            broker.ending = True
+            self._pass_end_on(broker)
             self._arm()
 
     def _broker_ended(self, broker: Leg) -> None:
         broker.ended = True
         if self._lingering:
             self.close(Cause.BROKER_CLOSED)
-        elif self._client.stuck:
-            self._client.ending = True
-            self._arm()
         else:
-            self._tell_end(self._client)
+            self._client.ending = True
+            self._pass_end_on(self._client)
+            if not self._closed:
+                self._arm()
 
-    def _tell_end(self, leg: Leg) -> None:
+    def _pass_end_on(self, leg: Leg) -> None:
+        """The other side says no more: what it said arrives before its end, and what the desk first asks about it."""
+        if leg.stuck or (leg is self._broker and self.conversation.asks):
+            return
+        leg.ending = False
         if leg is self._client:
             self.close(Cause.CLIENT_CLOSED if leg.ended else Cause.BROKER_CLOSED)
             return

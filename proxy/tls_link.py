@@ -162,7 +162,9 @@ class TlsLink:
         self._client_ended = True
         desk = self.conversation.desk
         is_needed = desk is not None and desk.needed()
-        if self.conversation.quiet or self.conversation.request_under_way or is_needed:
+        # What lies behind a request in hand is looked at when that is answered.
+        is_cut = self.conversation.request_under_way and not self.conversation.asks
+        if self.conversation.quiet or is_cut or is_needed:
             self.close(Cause.CLIENT_CLOSED)
 
     async def _from_client(self) -> bytes | bytearray | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.answers import LENGTH, Bytes
 from proxy.causes import Disconnect
-from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, LARGEST_OF_STRANGERS, Conversation
+from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, LARGEST_OF_STRANGERS, MOST_OF_OURS, Conversation
 from proxy.counts import Counts
 from proxy.settings import Limits
 from proxy.treatments import Treatment
@@ -385,6 +385,32 @@ def test_who_fetches_here_and_asks_for_one_thing_at_a_time_keeps_itself_waiting(
         talk.from_client(request(TAKEN, number + 1))
         talk.from_broker(answer(100 + number))
     assert talk.keeps_itself_waiting
+
+
+class Looked(int):
+    """A correlation id that counts how often it is compared with another."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Looked.times += 1
+        return super().__eq__(other)
+
+    __hash__ = int.__hash__
+
+
+def test_a_client_that_sends_ever_more_is_not_searched_for_what_it_has_sent() -> None:
+    """For each request that lay behind the one in hand all of them were looked through: seconds, for a quarter of a MB."""
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.from_client(request(FETCH, 2) + request(OPAQUE, 3) * 1_000)
+    talk.answer(body(1))
+    talk.expected.extend(map(Looked, range(10, 20_000)))
+    Looked.times = 0
+    talk.from_client(b"")
+    assert len(talk.expected) > 20_000
+    assert Looked.times <= 2 * MOST_OF_OURS
 
 
 def test_who_asks_for_more_behind_a_fetch_does_not() -> None:

@@ -232,6 +232,15 @@ async def test_who_is_away_may_have_moved(closed: tuple[Address, Target], monkey
     assert asked == ["moving.example"] * 3
 
 
+async def test_a_port_that_there_is_not_is_no_more_than_a_broker_that_is_not_there() -> None:
+    """Brokers are where the cluster says that they are."""
+    streams, nowhere = Streams(Limits(), None, Calls(Counts(), Log(out=io.StringIO()))), Address("127.0.0.1", 70_000)
+    said = "127.0.0.1:70000: [Errno 22] no port has the number 70000"
+    assert await streams.why_away([nowhere], 1.0) == said
+    with pytest.raises(OSError, match="no port has the number 70000"):
+        await streams.open(nowhere)
+
+
 class Two(Names):
     def __init__(self, *targets: Target) -> None:
         super().__init__()

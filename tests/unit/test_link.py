@@ -378,6 +378,35 @@ async def test_a_desk_that_fails_at_the_end_of_a_connection_ends_nothing_else(ep
         tasks.cancel_scope.cancel()
 
 
+async def test_a_client_that_ends_behind_a_request_in_hand_is_served_as_it_would_be_by_a_broker(
+    epoll_set: EpollSet, ends: Ends
+) -> None:
+    """The desk asks before it forwards: the broker hears of the end behind what it is still to hear."""
+    talk = ends.link.conversation
+    talk.desk, talk.authenticated = Desk(), True
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await takes(ends, broker)
+            talk.in_hand = True
+            talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
+            ends.link.flush()
+            ends.client.sendall(request(OPAQUE, 2))
+            ends.client.shutdown(socket.SHUT_WR)
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+            await is_so(lambda: ends.link._client.ended)
+            talk.forward(request(OPAQUE, 1)[4:])
+            ends.link.flush()
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1) + request(OPAQUE, 2))
+            assert await trio.to_thread.run_sync(broker.recv, 1) == b""
+            broker.sendall(answer(77) + answer(1) + answer(2))
+            broker.close()
+            await trio.to_thread.run_sync(received, ends.client, answer(1) + answer(2))
+            await is_so(lambda: ends.counts.connections_open == 0)
+        tasks.cancel_scope.cancel()
+    assert dict(ends.counts.disconnects)["client_closed"] == 1
+
+
 async def takes(ends: Ends, broker: socket.socket) -> None:
     """It is connected, and moves bytes."""
     ends.client.sendall(request(PRODUCE, 0, b"\0"))

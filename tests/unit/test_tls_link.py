@@ -57,6 +57,27 @@ async def test_it_ends_when_the_last_answer_was_given_after_its_client_had_said_
     assert ends.counts.connections_open == 0
 
 
+async def test_what_lay_behind_a_request_in_hand_is_answered_after_its_client_had_said_all(
+    nursery: trio.Nursery,
+) -> None:
+    ends = Ends(Desk())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1) + request(OPAQUE, 2))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.ask(request(OPAQUE, 77)[4:], lambda _: None)
+    ends.link.flush()
+    await ends.client.send_eof()
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    ends.link.flush()
+    await trio.testing.wait_all_tasks_blocked()
+    assert await ends.broker.receive_some() == request(OPAQUE, 77) + request(OPAQUE, 2)
+    await ends.broker.send_all(answer(77) + answer(2))
+    await trio.testing.wait_all_tasks_blocked()
+    assert await ends.client.receive_some() == answer(1) + answer(2)
+    assert ends.counts.connections_open == 0
+
+
 async def test_it_does_not_outlive_a_client_that_left_within_a_request(nursery: trio.Nursery) -> None:
     """The broker waits for the rest, and would hear nothing that a member says."""
     ends = Ends(Needed())

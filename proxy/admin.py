@@ -71,7 +71,7 @@ class Room:
 
     def __init__(self) -> None:
         self._taken = 0
-        # Who is to say what it wants, the longest first.
+        # Who is to say what it wants, or to read what it asked for; the longest first.
         self._awaited: dict[trio.CancelScope, None] = {}
 
     @contextmanager
@@ -163,7 +163,8 @@ async def _converse(
                 page = Page(200, page.content_type, b"")
             elif isinstance(page, Feed):
                 page = json_page({"error": f"{MAX_FEEDS} readers are here already; /groups says the same once"}, 503)
-            await _answer(stream, connection, page, with_body=request.method != b"HEAD")
+            with room.awaiting(patience):
+                await _answer(stream, connection, page, with_body=request.method != b"HEAD")
             if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
                 return
             connection.start_next_cycle()

@@ -20,8 +20,9 @@ from proxy.soundness import UPSTREAM_MISSING, check
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
 ENVIRONMENT = "environment"
-# What Kubernetes tells every pod of a Service that is named kip848-proxy.
-SERVICE_LINK = re.compile(r"service_(host|port\w*)|port_\d+_\w+")
+# What Kubernetes tells every pod of each Service of its namespace. One may be named kip848-proxy, or begin so.
+SERVICE, SERVICE_HOST = "KIP848_PROXY", "_SERVICE_HOST"
+SERVICE_LINK = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?")
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -99,10 +100,16 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    services = [
+        name.removesuffix(SERVICE_HOST)
+        for name in environment
+        if name.startswith(SERVICE) and name.endswith(SERVICE_HOST)
+    ]
     return {
         name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", "."): value
         for name, value in environment.items()
         if name.startswith(ENVIRONMENT_PREFIX)
+        and not any(SERVICE_LINK.fullmatch(name.removeprefix(service)) for service in services)
     }
 
 
@@ -134,9 +141,7 @@ def _refuse_unknown(said: Mapping[str, Any], struct: type, prefix: str, origins:
     for name, value in said.items():
         path = f"{prefix}{name}"
         if name not in known:
-            raise BadSettings(
-                f"{path} ({_origin(path, origins)}): no such setting; {_hint(path, value, known, origins)}"
-            )
+            raise BadSettings(f"{path} ({_origin(path, origins)}): no such setting; {_hint(path, known, origins)}")
         inner = _table_in(known[name])
         several = isinstance(value, list)
         for index, table in enumerate(value if several else [value]):
@@ -144,14 +149,10 @@ def _refuse_unknown(said: Mapping[str, Any], struct: type, prefix: str, origins:
                 _refuse_unknown(table, inner, f"{path}[{index}]." if several else f"{path}.", origins)
 
 
-def _hint(path: str, value: Any, known: Mapping[str, Any], origins: Mapping[str, str]) -> str:
+def _hint(path: str, known: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     """What was meant by a setting that is not known here."""
     tables, dot, name = path.rpartition(".")
     is_variable = origins.get(path) == ENVIRONMENT
-    if is_variable and (SERVICE_LINK.fullmatch(path) or str(value).startswith("tcp://")):
-        return (
-            "Kubernetes sets it for a Service of that name; enableServiceLinks: false in the pod, or rename the Service"
-        )
     if not is_variable and dot and name in get_type_hints(Settings):
         return f"{name} is a top-level setting: write it above the first [table]"
     # A single underscore where two stand for the dot.

@@ -112,7 +112,11 @@ class Hearing(logging.Handler):
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+    """In the middle: what went wrong is the last line of a trace."""
+    if len(text) <= LONGEST_VALUE:
+        return text
+    half = LONGEST_VALUE // 2
+    return f"{text[:half]}… ({len(text)} characters) …{text[-half:]}"
 
 
 def _word(value: object) -> str:

@@ -57,9 +57,11 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
 
     # As a broker's `socket.request.max.bytes`.
     max_request_bytes: Bytes = 104_857_600
-    # A request of a group is held whole, and all others wait while it is read: tenths of a second for a MB of the worst kind.
-    # What a coordinator is to keep of it must fit the brokers' `message.max.bytes`, which is 1 MB unless it was changed.
-    max_group_request_bytes: Bytes = 8_388_608
+    # A request of a group is held whole. One of the worst kind becomes fifty times as much memory while it is read, twice
+    # that when it is refused, and all others wait for tenths of a second for each MB. What a coordinator is to keep of it
+    # must fit the brokers' `message.max.bytes`, which is 1 MB unless it was changed; a JoinGroup says most of it for each
+    # strategy.
+    max_group_request_bytes: Bytes = 4_194_304
     # An answer that must be rewritten is held whole; larger ones close the connection. Others stream through.
     max_rewritten_bytes: Bytes = 67_108_864
     # Requests sent ahead of their answers; a client with more is not read until some are answered.

@@ -139,6 +139,17 @@ def _check_sni(settings: Settings) -> None:
             f"sni.broker_pattern = {pattern!r}: it must be a host name that holds {{node}} once, "
             "as in broker-{node}.kafka.example"
         )
+    name = settings.sni.bootstrap_name
+    if name is not None and (not _is_name(name) or _is_like(name.lower(), pattern.lower())):
+        raise BadSettings(
+            f"sni.bootstrap_name = {name!r}: it must be a host name, without a port, and none of those that "
+            f"sni.broker_pattern = {pattern!r} gives to brokers; as in kafka.example"
+        )
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    before, _, after = pattern.partition("{node}")
+    return re.fullmatch(f"{re.escape(before)}[0-9]+{re.escape(after)}", name) is not None
 
 
 def _check_sessions(translation: Translation) -> None:
@@ -170,6 +181,11 @@ def _check_endpoint(endpoint: str | None) -> None:
         is_one = False
     if not is_one:
         raise BadSettings(f"traces.otlp_endpoint = {endpoint!r}: not http://HOST:PORT or https://HOST:PORT")
+    if "@" in url.netloc:
+        raise BadSettings(
+            "traces.otlp_endpoint: it is shown and logged, so it may hold no user and password: give them in the "
+            "environment, as in OTEL_EXPORTER_OTLP_HEADERS=authorization=Basic%20…"
+        )
 
 
 def _check_tls(clients: ClientTls | None, brokers: UpstreamTls | None) -> None:

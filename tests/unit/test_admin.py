@@ -20,6 +20,7 @@ from proxy.admin import (
     MAX_CONNECTIONS,
     REQUEST_SECONDS,
     Feed,
+    Page,
     health_pages,
     open_admin,
     serve_admin,
@@ -70,6 +71,7 @@ async def admin(nursery: trio.Nursery) -> Admin:
     running = Admin(listeners[0].socket.getsockname()[1])
     pages = health_pages(lambda: running.missing, lambda: b"metric 1\n")
     broken: dict[str, Any] = {**pages, "/broken": lambda: 1 / 0, "/feed": lambda: Feed("text/plain", never)}
+    broken["/large"] = lambda: Page(200, "text/plain", bytes(8 * 1024 * 1024))
     broken["/busy"] = lambda: Feed("text/plain", running.busy)
     nursery.start_soon(serve_admin, listeners, broken, Log(out=io.StringIO()))
     return running
@@ -104,7 +106,7 @@ async def test_metrics_are_text(admin: Admin) -> None:
 async def test_an_unknown_path_is_answered_with_those_there_are(admin: Admin) -> None:
     status, body = await admin.get("/")
     assert status == 404
-    assert json.loads(body)["pages"] == ["/broken", "/busy", "/feed", "/livez", "/metrics", "/readyz"]
+    assert json.loads(body)["pages"] == ["/broken", "/busy", "/feed", "/large", "/livez", "/metrics", "/readyz"]
 
 
 async def test_head_has_the_length_but_no_body(admin: Admin) -> None:
@@ -157,6 +159,17 @@ async def test_a_request_may_follow_another_later_than_the_first_may_come(
             await stream.send_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
             assert (await stream.receive_some()).startswith(b"HTTP/1.1 200 ")
             await trio.sleep(REQUEST_SECONDS - 1)
+
+
+async def test_who_asks_and_does_not_read_keeps_no_probe_from_its_answer(admin: Admin) -> None:
+    async with contextlib.AsyncExitStack() as crowd:
+        for _ in range(2 * MAX_CONNECTIONS):
+            stream = await trio.open_tcp_stream("127.0.0.1", admin.port)
+            await crowd.enter_async_context(stream)
+            with trio.move_on_after(0.01), contextlib.suppress(trio.BrokenResourceError):
+                await stream.send_all(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        with trio.fail_after(REQUEST_SECONDS / 2):
+            assert (await admin.get("/livez"))[0] == 200
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /livez HT", b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"])

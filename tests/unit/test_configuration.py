@@ -91,6 +91,10 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
             )
             for odd in ("http://[::1:4318", "collector:4318", "http://c:99999999", "http://", "")
         ),
+        (
+            {"traces.otlp_endpoint": "https://me:s3cret@collector:4318"},
+            "traces.otlp_endpoint: it is shown and logged, so it may hold no user and password",
+        ),
         ({"translation.journal": "/tty", "traces.file": "//tty"}, "traces.file = '//tty': that is the journal"),
         *(
             ({name: "/dev/null"}, f"{name} = '/dev/null': not a file")
@@ -115,6 +119,13 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         *(
             ({"sni.broker_pattern": pattern} | CLIENT_TLS, f"sni.broker_pattern = {pattern!r}: it must be a host name")
             for pattern in ("broker.x", "b{node}-{zone}.x", "b{node}{", "b{node}{0}", "{node}.{node}", "b {node}.x")
+        ),
+        *(
+            (
+                {"sni.broker_pattern": "b-{node}.x", "sni.bootstrap_name": name} | CLIENT_TLS,
+                f"sni.bootstrap_name = {name!r}: it must be a host name, without a port, and none of those",
+            )
+            for name in ("kafka.example:9093", " kafka.example", "", "B-17.x")
         ),
         (
             {"client_tls.certificate_file": "/nowhere", "client_tls.private_key_file": "/nowhere"},
@@ -162,11 +173,6 @@ def test_what_is_wrong_in_the_file_is_found_within_lists_and_tables(tmp_path: Pa
     assert said.replace("FILE", str(file)) in str(refused.value)
 
 
-KUBERNETES = (
-    "Kubernetes sets it for a Service of that name; enableServiceLinks: false in the pod, or rename the Service"
-)
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
@@ -182,9 +188,6 @@ KUBERNETES = (
             "limits.idle_timeout_ms = '0' (environment, KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS)",
         ),
         ("NODES", "0,x", "nodes[1] = 'x' (environment, KIP848_PROXY_NODES): expected `int`"),
-        ("PORT", "tcp://10.0.0.1:9092", KUBERNETES),
-        ("PORT_9092_TCP_ADDR", "10.0.0.1", KUBERNETES),
-        ("SERVICE_HOST", "10.0.0.1", KUBERNETES),
         ("PORT", "9092", "did you mean KIP848_PROXY_PORTS?"),
         (
             "ADVERTISE",
@@ -197,6 +200,24 @@ def test_a_wrong_variable_is_named(variable: str, value: str, said: str) -> None
     with pytest.raises(BadSettings) as refused:
         given(environment={f"KIP848_PROXY_{variable}": value})
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("service", ["KIP848_PROXY", "KIP848_PROXY_METRICS"])
+def test_what_kubernetes_says_of_a_service_with_that_name_is_no_setting(service: str) -> None:
+    said = {
+        f"{service}_SERVICE_HOST": "10.0.0.1",
+        f"{service}_SERVICE_PORT": "9090",
+        f"{service}_SERVICE_PORT_WEB": "9090",
+        f"{service}_PORT": "tcp://10.0.0.1:9090",
+        f"{service}_PORT_9090_TCP": "tcp://10.0.0.1:9090",
+        f"{service}_PORT_9090_TCP_PROTO": "tcp",
+        f"{service}_PORT_9090_TCP_PORT": "9090",
+        f"{service}_PORT_9090_TCP_ADDR": "10.0.0.1",
+    }
+    assert given(environment=said | {"KIP848_PROXY_LISTEN": "127.0.0.1:9"}).settings.listen == "127.0.0.1:9"
+    for wrong in ("KIP848_PROXY_PORTZ", "KIP848_PROXY_METRICS"):
+        with pytest.raises(BadSettings, match="no such setting"):
+            given(environment=said | {wrong: "1"})
 
 
 def test_an_empty_table_says_that_it_is_there(tmp_path: Path) -> None:

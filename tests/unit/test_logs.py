@@ -64,10 +64,14 @@ def test_an_event_that_repeats_is_held_back_and_counted() -> None:
     assert out.getvalue().endswith("disconnected suppressed=30\n")
 
 
-def test_a_long_value_is_cut() -> None:
+def test_a_long_value_is_cut_in_its_middle() -> None:
+    """A trace begins with where it was, and ends with what it was."""
     log, out = lines()
-    log.info("long", value="x" * 100_000)
+    log.info("long", value=f"begins{'x' * 100_000}ends")
     assert len(out.getvalue()) < 3_000
+    assert 'value="beginsx' in out.getvalue()
+    assert out.getvalue().endswith('xends"\n')
+    assert "(100010 characters)" in out.getvalue()
 
 
 def test_lines_that_are_not_taken_are_counted_once_lines_are_taken_again() -> None:

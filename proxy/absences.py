@@ -9,7 +9,8 @@ dialled in all the time that a dial may take: one that is merely busy may let th
 A broker that is down is soon named no more by those that are up, and one that was removed never again. Both are looked for as
 before; but who is counted, and raises an alarm, is only who cannot be reached from here though the cluster goes on naming it.
 
-The bootstrap listener stays open, for behind it any broker will do, and so does the one door that there is with `sni`.
+The bootstrap listener stays open, for behind it any broker will do, and so does the one door that there is with `sni`: there
+a broker that is away is only counted.
 """
 
 from __future__ import annotations
@@ -59,14 +60,16 @@ class Absences:
         return sum(named_at > since for named_at in self._away.values())
 
     def find_out(self, node: int | None, then: Callable[[], None]) -> None:
-        """And then: the node's door refuses, if it is away."""
-        if node not in self.doors or node in self._away:
-            then()
-        elif node in self._waiting:
+        """And then: the node's door refuses, if it is away. Where it has none of its own there is nothing to wait for."""
+        if node is None or node in self._away:
+            return then()
+        if node not in self._waiting:
+            self._waiting[node] = []
+            self._tasks.start_soon(self._find_out, node)
+        if node in self.doors:
             self._waiting[node].append(then)
         else:
-            self._waiting[node] = [then]
-            self._tasks.start_soon(self._find_out, node)
+            then()
 
     async def _find_out(self, node: int) -> None:
         async with trio.open_nursery() as meanwhile:
@@ -75,8 +78,10 @@ class Absences:
             meanwhile.cancel_scope.cancel()
         if reason:
             self._away[node] = trio.current_time()
-            self.doors[node].shut()
-            self._log.warning("broker away, and its port refuses", node=node, reason=reason)
+            if node in self.doors:
+                self.doors[node].shut()
+            what = "broker away, and its port refuses" if node in self.doors else "broker away"
+            self._log.warning(what, node=node, reason=reason)
         self._tell(self._waiting.pop(node))
         if reason:
             await self._wait_for(node)
@@ -104,6 +109,8 @@ class Absences:
         self._log.info("broker back", node=node, seconds=round(trio.current_time() - began, 1))
 
     def _reopened(self, node: int) -> bool:
+        if node not in self.doors:
+            return True
         try:
             self.doors[node].reopen()
         except OSError as failure:

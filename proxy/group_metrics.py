@@ -32,7 +32,7 @@ GROUP_METRICS = {
     "member_epochs": "epochs that members left for newer ones, by whether the client was told of them",
     "upstream_errors": "errors of coordinators in answer to heartbeats; `lost` where no answer came",
     "upstream_heartbeat_seconds": "from a heartbeat sent upstream to its answer",
-    "heartbeat_age_seconds": "since the coordinator last answered for the member that has waited longest",
+    "heartbeat_age_seconds": "since the first heartbeat without an answer of the member that has waited longest for one",
     "groups_passing": "groups with members that are handed to the broker untranslated now",
     "members_passed": "members handed to the broker untranslated, by reason",
     "requests_refused": "requests of groups that a rule `refuse` keeps out, by group",
@@ -51,6 +51,8 @@ BEGINNINGS = {
     (Phase.STABLE, Phase.PREPARE_REBALANCE): "asked",
     (Phase.STABLE, Phase.COMPLETING_REBALANCE): "own_will",
 }
+# SyncGroup, whether more is to be given up or not.
+TELLINGS = {(Phase.COMPLETING_REBALANCE, Phase.STABLE), (Phase.COMPLETING_REBALANCE, Phase.PREPARE_REBALANCE)}
 Key = tuple[str, str]
 Labels = tuple[str, ...]
 K = TypeVar("K")
@@ -93,8 +95,10 @@ class GroupMetrics(Collector):
         self._begun: dict[Key, tuple[str, int]] = {}
         self._asked: OrderedDict[int, str] = OrderedDict()
         self._sent: OrderedDict[int, tuple[Key, int]] = OrderedDict()
-        # When the coordinator last answered for a member, the longest ago first.
-        self._answered: OrderedDict[Key, int] = OrderedDict()
+        # When a member first asked its coordinator of those times that it had no answer, the longest ago first.
+        self._unanswered: OrderedDict[Key, int] = OrderedDict()
+        # At which epoch a member's client was told its partitions.
+        self._told: dict[Key, int] = {}
         self._passing: OrderedDict[Key, None] = OrderedDict()
         self._rebalances: Counter[Labels] = Counter()
         self._translations: Counter[Labels] = Counter()
@@ -113,8 +117,7 @@ class GroupMetrics(Collector):
             case seen.RequestAnswered():
                 self._request_answered(observation)
             case seen.HeartbeatSent():
-                beat = observation.heartbeat
-                _remember(self._sent, observation.serial, ((beat.group_id, beat.member_id), observation.at_ns))
+                self._heartbeat_sent(observation)
             case seen.HeartbeatAnswered():
                 self._heartbeat_answered(observation)
             case seen.Changed():
@@ -131,23 +134,27 @@ class GroupMetrics(Collector):
 
     def _request_answered(self, answered: seen.RequestAnswered) -> None:
         api = self._asked.pop(answered.number, None)
-        if api is not None:
+        if api is not None and not answered.is_passed_on:
             self._translations[api, _error_name(answered.error_code)] += 1
 
+    def _heartbeat_sent(self, sent: seen.HeartbeatSent) -> None:
+        key = (sent.heartbeat.group_id, sent.heartbeat.member_id)
+        _remember(self._sent, sent.serial, (key, sent.at_ns))
+        if key not in self._unanswered:
+            _remember(self._unanswered, key, sent.at_ns)
+
     def _heartbeat_answered(self, answered: seen.HeartbeatAnswered) -> None:
-        sent = self._sent.pop(answered.serial, None)
+        key, sent_ns = self._sent.pop(answered.serial, (None, 0))
+        # Whoever has left asks only once.
+        if key is not None and (answered.answer is not None or key not in self._faces):
+            self._unanswered.pop(key, None)
         if answered.answer is None:
             self._errors[("lost",)] += 1
             return
         if answered.answer.error_code:
             self._errors[(_error_name(answered.answer.error_code),)] += 1
-        if sent is None:
-            return
-        key, sent_ns = sent
-        self._heartbeat_s.add(sent_ns, answered.at_ns)
-        if key in self._answered:
-            self._answered[key] = answered.at_ns
-            self._answered.move_to_end(key)
+        if key is not None:
+            self._heartbeat_s.add(sent_ns, answered.at_ns)
 
     # ----------------------------------------------------------------------------------------------------- members
 
@@ -157,12 +164,13 @@ class GroupMetrics(Collector):
         self._recount(key, it.phase, _bounded(changed.client.software or "unknown", self._software, MOST_SOFTWARE))
         self._rebalance(key, it, changed.at_ns)
         if it.epoch > it.epoch_before > 0:
-            # A generation is the epoch of its time, so one that was told of this epoch still bears its number.
-            self._epochs[("yes" if it.generation_before == it.epoch_before else "no",)] += 1
+            self._epochs[("yes" if self._told.get(key) == it.epoch_before else "no",)] += 1
+        if (it.phase_before, it.phase) in TELLINGS:
+            self._told[key] = it.epoch
         if it.phase is Phase.ABSENT:
-            self._answered.pop(key, None)
+            self._unanswered.pop(key, None)
+            self._told.pop(key, None)
         else:
-            self._answered.setdefault(key, changed.at_ns)
             self._passing.pop(key, None)
 
     def _recount(self, key: Key, phase: Phase, software: str) -> None:
@@ -213,7 +221,7 @@ class GroupMetrics(Collector):
         return family
 
     def _longest_wait_s(self) -> float:
-        oldest_ns = next(iter(self._answered.values()), None)
+        oldest_ns = next(iter(self._unanswered.values()), None)
         return 0.0 if oldest_ns is None else max(0, self._now_ns() - oldest_ns) / 1e9
 
 

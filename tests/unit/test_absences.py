@@ -18,7 +18,7 @@ from proxy.epoll_set import EpollSet
 from proxy.logs import Log
 from tests.unit.test_link import is_so
 
-NODE, OTHER = 1, 2
+NODE = 1
 PATIENCE_SECONDS, DIAL_SECONDS = 10, 5
 
 
@@ -108,6 +108,19 @@ async def test_who_is_named_no_more_is_looked_for_and_not_missed(scene: Scene, m
     await is_so(scene.opens)
 
 
+async def test_one_that_has_no_door_of_its_own_is_counted(scene: Scene) -> None:
+    """As with `sni`."""
+    del scene.absences.doors[NODE]
+    scene.reason, scene.is_named = "gone", True
+    scene.find_out("first")
+    assert scene.told == ["first"]
+    await is_so(lambda: scene.absences.missing == 1)
+    assert "warning broker away node=1 reason=gone" in scene.out.getvalue()
+    scene.reason = ""
+    await is_so(lambda: scene.absences.missing == 0)
+    assert "info broker back node=1 seconds=" in scene.out.getvalue()
+
+
 async def test_a_broker_that_is_there_is_let_alone(scene: Scene) -> None:
     scene.find_out("first")
     await is_so(lambda: scene.told == ["first"])
@@ -143,10 +156,13 @@ async def test_nobody_waits_for_long_while_packets_to_it_are_swallowed(scene: Sc
     await is_so(lambda: not scene.opens())
 
 
-@pytest.mark.parametrize("node", [None, OTHER], ids=["bootstrap", "no door"])
-async def test_where_no_door_is_a_brokers_own_nobody_waits(scene: Scene, node: int | None) -> None:
-    scene.find_out("first", node)
-    assert (scene.told, scene.looks) == (["first"], 0)
+async def test_where_no_door_is_a_brokers_own_nobody_waits(scene: Scene) -> None:
+    scene.find_out("to the bootstrap", None)
+    del scene.absences.doors[NODE]
+    scene.find_out("first")
+    scene.find_out("second")
+    assert (scene.told, scene.looks) == (["to the bootstrap", "first", "second"], 0)
+    await is_so(lambda: scene.looks == 1)
 
 
 async def test_a_port_that_somebody_takes_meanwhile_is_said_and_taken_again(scene: Scene) -> None:

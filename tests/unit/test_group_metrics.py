@@ -136,12 +136,16 @@ def test_who_is_gone_in_the_middle_of_a_rebalance_adds_no_duration() -> None:
 
 
 def test_an_epoch_that_was_passed_over_in_silence_is_told_from_one_that_the_client_heard() -> None:
+    """By SyncGroup. The number of its generation may be a higher one (translation/joining.py)."""
     shown = Shown(
-        moved(Phase.STABLE, Phase.STABLE, epochs=(7, 8), generation=7),
-        moved(Phase.STABLE, Phase.STABLE, epochs=(8, 9), generation=7),
-        moved(Phase.STABLE, Phase.STABLE, epochs=(9, 10), generation=7),
+        moved(Phase.COMPLETING_REBALANCE, Phase.STABLE, epochs=(7, 7), generation=12),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(7, 8), generation=12),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(8, 9), generation=12),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(9, 10), generation=12),
+        moved(Phase.COMPLETING_REBALANCE, Phase.PREPARE_REBALANCE, epochs=(10, 10), generation=12),
+        moved(Phase.PREPARE_REBALANCE, Phase.PREPARE_REBALANCE, epochs=(10, 11), generation=12),
     )
-    assert shown.of("member_epochs_total") == {("yes",): 1, ("no",): 2}
+    assert shown.of("member_epochs_total") == {("yes",): 2, ("no",): 2}
 
 
 def test_a_first_epoch_leaves_none_behind() -> None:
@@ -156,6 +160,8 @@ def test_translations_are_counted_by_what_the_client_was_told() -> None:
         RequestAnswered(number=2, at_ns=0, error_code=27),
         RequestAnswered(number=1, at_ns=0, error_code=0),
         RequestAnswered(number=99, at_ns=0, error_code=0),
+        arrived(3, "JoinGroup"),
+        RequestAnswered(number=3, at_ns=0, error_code=0, is_passed_on=True),
     )
     assert shown.of("translations_total") == {("Heartbeat", "ok"): 1, ("Heartbeat", "rebalance_in_progress"): 1}
 
@@ -168,10 +174,20 @@ def test_a_heartbeat_without_answer_is_an_error_and_no_round_trip() -> None:
 
 def test_the_age_is_of_the_member_that_has_waited_longest_for_its_coordinator() -> None:
     joined = (joins("alice"), joins("bob"))
-    beats = (beat(1, 3, "bob"), beaten(1, 4), beat(2, 5, "alice"), beaten(2, 6))
-    assert Shown(*joined, *beats, now_s=10).of("heartbeat_age_seconds") == {(): 6}
+    beats = (beat(1, 3, "bob"), beat(2, 5, "alice"), beaten(1, 6, None), beat(3, 7, "bob"))
+    assert Shown(*joined, *beats, now_s=10).of("heartbeat_age_seconds") == {(): 7}
+    assert Shown(*joined, *beats, beaten(3, 9), now_s=10).of("heartbeat_age_seconds") == {(): 5}
     gone = moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, member="bob")
-    assert Shown(*joined, *beats, gone, now_s=10).of("heartbeat_age_seconds") == {(): 4}
+    assert Shown(*joined, *beats, gone, now_s=10).of("heartbeat_age_seconds") == {(): 5}
+
+
+def test_who_does_not_ask_waits_for_nothing() -> None:
+    """A silent client's member asks more and more rarely, and in the end no more; whoever leaves asks once."""
+    asked = (joins("alice"), beat(1, 3, "alice"), beaten(1, 4, 110))
+    assert Shown(*asked, now_s=100).of("heartbeat_age_seconds") == {(): 0}
+    gone = moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, member="alice")
+    assert Shown(*asked, gone, beat(2, 6), now_s=10).of("heartbeat_age_seconds") == {(): 4}
+    assert Shown(*asked, gone, beat(2, 6), beaten(2, 7, None), now_s=100).of("heartbeat_age_seconds") == {(): 0}
 
 
 def passes(member: str) -> GroupPasses:

@@ -55,6 +55,7 @@ def _batch(asked: argparse.Namespace) -> None:
 
 
 def _source(source: str) -> None:
+    _may_be_read(source)
     files, hidden = _files(source), passed_over(source)
     if not files:
         is_there = "nothing in" if glob.glob(source) else "no"
@@ -63,6 +64,21 @@ def _source(source: str) -> None:
         )
     if len(files) == len(hidden):
         raise CannotBeDone(f"Spark passes over {hidden[0]}, for names that begin with _ or . are hidden: rename it")
+
+
+def _may_be_read(source: str) -> None:
+    """What one may not look into seems to be empty, or not to be there."""
+    try:
+        Path(source).stat()
+    except PermissionError:
+        is_open = False
+    except OSError:
+        # Perhaps a pattern.
+        is_open = True
+    else:
+        is_open = os.access(source, os.R_OK, effective_ids=True)
+    if not is_open:
+        raise CannotBeDone(f"{source} may not be read by you: ask as somebody who may, with sudo perhaps")
 
 
 def passed_over(source: str) -> list[Path]:

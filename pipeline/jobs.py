@@ -21,6 +21,8 @@ BATCH = "batch"
 OF_A_STREAM, OF_A_BATCH = "_checkpoint/metadata", "transitions/_SUCCESS"
 # With Spark's default heap of 1 GB and two tasks at once, two million were too many for one aggregation upon another.
 MOST_IN_A_PARTITION = 500_000
+# A proxy fills a file in minutes at the least.
+MOST_READINGS = 5
 # Spark's own reading of .zst needs Hadoop's native library.
 ZSTD, NOT_ZSTD = "*.zst", "{*[!t],t,*[!s]t,st,*[!z]st,zst,*[!.]zst}"
 
@@ -36,13 +38,25 @@ def read_lines(spark: SparkSession, source: str) -> DataFrame:
 def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: None) -> None:
     if is_there(spark, f"{out}/{OF_A_STREAM}"):
         raise CannotBeDone(f"a stream writes into {out}, and its facts would be lost: give batch another folder")
-    rows = stage(spark, read_lines(spark, source), out, say)
+    rows = stage_settled(spark, source, out, say)
     with Anew(spark, out, say) as anew:
         anew.put("rejects", spans.rejects(rows))
         requests = anew.put("requests", rows.transform(spans.requests).transform(spans.once))
         with kept(spark, rows.transform(spans.transitions)) as transitions:
             anew.put("transitions", transitions.select(*schema.TRANSITIONS))
             _make(transitions, requests, anew)
+
+
+def stage_settled(spark: SparkSession, source: str, out: str, say: Say) -> DataFrame:
+    """A proxy that writes there renames its file when that is full: read by its old name after that, the new one would be
+    read in its stead, and itself missed."""
+    for _ in range(MOST_READINGS):
+        lines = read_lines(spark, source)
+        rows = stage(spark, lines, out, say)
+        if set(read_lines(spark, source).inputFiles()) == set(lines.inputFiles()):
+            return rows
+        say("files have come or gone meanwhile: once more")
+    raise CannotBeDone(f"files come and go in {source} faster than they are read: give batch a copy of them")
 
 
 def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> DataFrame:

@@ -32,6 +32,8 @@ from pipeline.writing import Say, is_there
 JSON, PROTO = "otlp_json", "otlp_proto"
 # Bounds what one micro-batch holds, and so memory: records are about 100 spans each.
 RECORDS_PER_BATCH, FILES_PER_BATCH = 5_000, 20
+# Spark passes over files a week older than the newest it has read, and says nothing: of a host that was cut off so long, say.
+NEVER_TOO_OLD = "36500d"
 POLL_S = 1
 # Of a batch's facts, rejects are written last.
 FIRST_IS_WHOLE = f"rejects/{jobs.BATCH}=0/_SUCCESS"
@@ -61,7 +63,7 @@ def from_kafka(
 
 def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATCH) -> DataFrame:
     """JSON lines of files that are complete when they appear, as rotated ones are; the same that batch reads."""
-    some = {"maxFilesPerTrigger": str(per_batch)}
+    some = {"maxFilesPerTrigger": str(per_batch), "maxFileAge": NEVER_TOO_OLD}
     plain = spark.readStream.options(pathGlobFilter=jobs.NOT_ZSTD, **some).text(folder)
     packed = spark.readStream.options(pathGlobFilter=jobs.ZSTD, **some).format("binaryFile").schema(FILES).load(folder)
     lines = plain.selectExpr("value", "_metadata.file_path AS origin").unionByName(lines_of(packed))

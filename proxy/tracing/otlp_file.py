@@ -29,9 +29,10 @@ from opentelemetry.trace import Link
 # Span.flags and Link.flags of OTLP: it is known whether the parent is remote, and it is not.
 PARENT_IS_LOCAL = 0x100
 # Most of what a span says, others say too: its member's name and software, a phase, a partition. So attributes are kept as
-# they are written, but for numbers and long lists: a few megabytes at most.
+# they are written, but for numbers, long lists and long texts: a few megabytes at most.
 REMEMBERED = 8_192
 FEW = 8
+SHORT = 256
 WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{9}")
 
 
@@ -174,7 +175,10 @@ def _before_number(key: str) -> bytes:
 
 
 def _text_or_list(key: str, value: object) -> msgspec.Raw:
-    return _attribute(key, value) if isinstance(value, tuple) and len(value) > FEW else _remembered(key, value)
+    """All that is kept of one is a topic's name eight times, at most: those that clients choose may be 32 KB long."""
+    texts = value if isinstance(value, tuple) else (value,)
+    is_small = len(texts) <= FEW and all(not isinstance(each, str) or len(each) <= SHORT for each in texts)
+    return _remembered(key, value) if is_small else _attribute(key, value)
 
 
 def _attribute(key: str, value: object) -> msgspec.Raw:

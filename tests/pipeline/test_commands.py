@@ -21,12 +21,14 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from pipeline import connector
-from pipeline.asking import CannotBeDone, first_line
+from pipeline.asking import CannotBeDone, _source, first_line
 from pipeline.cli import _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
 from pipeline.report import Report
 from tests.pipeline.running import Commands, Done
 from tests.pipeline.telling import Planted, write
+
+NOBODY = 65534
 
 
 def needs_spark(test: Callable[..., None]) -> Callable[..., None]:
@@ -99,6 +101,20 @@ def test_an_input_that_is_not_there_is_named_and_what_to_give_instead(
     assert f"there is no {tmp_path}/nowhere" in said
     assert "traces.file" in said
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="nobody else can be somebody else")
+@pytest.mark.parametrize("asked", ["", "/traces", "/traces/traces.json", "/traces/*.json"])
+def test_what_may_not_be_read_is_not_said_to_be_missing(traces: Path, asked: str) -> None:
+    closed = traces.parents[1]
+    closed.chmod(0o700)
+    os.seteuid(NOBODY)
+    try:
+        with pytest.raises(CannotBeDone, match=f"{re.escape(f'{closed}{asked}')} may not be read by you"):
+            _source(f"{closed}{asked}")
+    finally:
+        os.seteuid(0)
+    _source(f"{closed}{asked}")
 
 
 def test_a_folder_without_traces_is_said_to_have_nothing_in_it(

@@ -66,6 +66,23 @@ def test_a_run_that_ends_amid_the_swap_leaves_a_folder_that_says_so(spark: Spark
     assert held(spark, tmp_path) == [5, 5, 5]
 
 
+def test_a_file_that_is_renamed_while_it_is_read_is_read_all_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    """As the proxy does when it is full; what has its name then is another one."""
+    full = write(tmp_path / "in/traces.jsonl", Planted("g", "a").joins(0, 0).spans)
+    said = list[str]()
+
+    def rotate(doing: str) -> None:
+        if "reading spans" not in said:
+            full.rename(full.with_name("traces-2026-11-26T10-00-00.000000000.jsonl"))
+            write(full, Planted("g", "b").joins(0, 0).spans)
+        said.append(doing)
+
+    jobs.batch(spark, str(tmp_path / "in"), str(tmp_path / "out"), rotate)
+    members = jobs.table(spark, str(tmp_path / "out"), "transitions").select("member_id").distinct().collect()
+    assert {row.member_id for row in members} == {"a", "b"}
+    assert said[:3] == ["reading spans", "files have come or gone meanwhile: once more", "reading spans"]
+
+
 def test_elsewhere_tables_are_not_of_one_run_until_the_last_is_written(spark: SparkSession, tmp_path: Path) -> None:
     """Where this process sees no folder."""
     out, told = tmp_path / "out", list[str]()

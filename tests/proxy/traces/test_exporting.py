@@ -24,6 +24,7 @@ from opentelemetry.trace import SpanContext
 
 from proxy.logs import Log
 from proxy.settings import Traces as Settings
+from proxy.tracing import otlp_file
 from proxy.tracing.exporting import NOT_TAKEN, CannotExport, Export, Exporting, own_name
 from proxy.tracing.otlp_file import OtlpFile, request_line
 from proxy.tracing.traces import Traces
@@ -100,6 +101,16 @@ def test_a_value_is_written_by_its_type_whatever_was_written_before_it() -> None
     values: list[Any] = [True, 1, 1.0, "1", False, 0, 0.5, "", '"\n\u00e9', (), ("a",), fifty, True]
     spans = [ReadableSpan("x", CONTEXT, attributes={"same": value}, start_time=1, end_time=2) for value in values]
     assert parsed(request_line(spans).decode()) == encode_spans(spans)
+
+
+@pytest.mark.parametrize("value", ["x" * 257, ("x" * 257,), tuple("x" * 9), 7])
+def test_what_is_long_or_a_number_is_not_remembered(value: str | int | tuple[str, ...]) -> None:
+    """A client may give 32 KB as its reason, another one each time."""
+    known = otlp_file._remembered.cache_info().currsize
+    otlp_file._attributes({"kip848.reason": value})
+    assert otlp_file._remembered.cache_info().currsize == known
+    otlp_file._attributes({"kip848.reason": f"as short as {value!r:.10} is"})
+    assert otlp_file._remembered.cache_info().currsize == known + 1
 
 
 def test_a_transition_carries_every_field_of_the_record_that_says_something(tmp_path: Path) -> None:

@@ -85,23 +85,25 @@ def smallest(upstream: str, folder: Path) -> Iterator[Peer]:
 
 
 @contextlib.contextmanager
-def haproxy(upstream: str, folder: Path) -> Iterator[Peer | None]:
-    """A TCP proxy, as the yardstick for moving bytes only."""
+def haproxy(upstream: str, folder: Path, *, splices: bool) -> Iterator[Peer | None]:
+    """A TCP proxy, as the yardstick for moving bytes only: as it comes, and with the kernel moving them (`splice-auto`)."""
     binary = shutil.which("haproxy")
     if binary is None:
         print("haproxy is not installed (Debian: apt-get install haproxy): left out", file=sys.stderr)
         yield None
         return
     [port] = free_ports(1)
-    config = folder / "haproxy.cfg"
+    config = folder / f"haproxy-{port}.cfg"
+    option = "  option splice-auto\n" if splices else ""
     config.write_text(
         "global\n  nbthread 1\ndefaults\n  mode tcp\n  timeout connect 5s\n  timeout client 1h\n  timeout server 1h\n"
-        f"listen kafka\n  bind 127.0.0.1:{port}\n  server one {upstream}\n"
+        f"{option}listen kafka\n  bind 127.0.0.1:{port}\n  server one {upstream}\n"
     )
     said = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout
     version = said.split()[2].partition("-")[0]
     with _running([binary, "-db", "-q", "-f", str(config)], port, folder) as pid:
-        yield Peer(f"haproxy {version} (TCP)", "127.0.0.1", port, f"127.0.0.1:{port}", pid, rewrites=False)
+        how = "splicing" if splices else "TCP"
+        yield Peer(f"haproxy {version} ({how})", "127.0.0.1", port, f"127.0.0.1:{port}", pid, rewrites=False)
 
 
 @contextlib.contextmanager

@@ -77,7 +77,7 @@ def _options() -> argparse.Namespace:
 def start_peers(stack: contextlib.ExitStack, upstream: str, folder: Path, options: argparse.Namespace) -> list[Peer]:
     found: list[Peer | None] = [peers.direct(upstream)]
     if not options.ours_alone:
-        found.append(stack.enter_context(peers.haproxy(upstream, folder)))
+        found += [stack.enter_context(peers.haproxy(upstream, folder, splices=splices)) for splices in (False, True)]
         found.append(stack.enter_context(peers.kroxylicious(upstream, folder)))
     if options.smallest:
         found.append(stack.enter_context(peers.smallest(upstream, folder)))

@@ -78,7 +78,7 @@ REFUSALS: dict[int, Refusal] = {
     e.TOPIC_AUTHORIZATION_FAILED: _inside(Then.FILTER),
 }
 
-# Whatever else there is (an assignor that threw, a code of the future): the member keeps trying, the client waits.
+# Whatever else there is (an assignor that threw, a code of the future): the member keeps trying, the client comes again.
 OTHER = Refusal(
     then=Then.RETRY,
     join=e.COORDINATOR_LOAD_IN_PROGRESS,

@@ -39,7 +39,7 @@ def member_adopted(turn: Turn, event: MemberAdopted) -> None:
         phase=Phase.STABLE if journal else Phase.PREPARE_REBALANCE,
         standing=Standing.STABLE if event.member_epoch > 0 else Standing.JOINING,
         generation=journal.generation if journal else -1,
-        floor=journal.generation if journal else _untold(max(event.member_epoch, event.generation)),
+        floor=journal.generation if journal else untold(max(event.member_epoch, event.generation)),
         told=told,
         owned=told | assigned if journal is None else told,
         assigned=assigned,
@@ -67,7 +67,7 @@ def estrange(turn: Turn, generation: int) -> None:
         phase=Phase.PREPARE_REBALANCE,
         standing=Standing.STABLE,
         generation=-1,
-        floor=_untold(generation),
+        floor=untold(generation),
         told=member.told | member.assigned,
         owned=member.owned | member.assigned,
         asked_at=None,
@@ -87,7 +87,7 @@ def still_valid(
     return entry if request.generation == entry.generation and set(assigned) <= set(entry.told) else None
 
 
-def _untold(generation: int) -> int:
+def untold(generation: int) -> int:
     """By whoever told the client that one."""
     return min(generation, LARGEST_GENERATION) + 1
 

@@ -25,6 +25,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     topics: tuple[str, ...]
     owned: frozenset[tuple[str, int]] = frozenset()
+    generation: int = -1
     rack_id: str | None = None
     has_user_data: bool = False
 
@@ -91,17 +92,22 @@ def _read_subscription(metadata: bytes) -> tuple[Subscription, int]:
         raise Malformed(f"version {version}")
     topics = tuple(reader.text() for _ in range(reader.count(2)))
     has_user_data = not reader.ended and reader.skip_nullable_bytes() > 0
-    owned, rack_id, written = frozenset[tuple[str, int]](), None, 0
+    owned, generation, rack_id, written = frozenset[tuple[str, int]](), -1, None, 0
     if version >= 1 and not reader.ended:
         owned, written = _read_owned(reader), 1
     if version >= 2 and not reader.ended:
-        # The generation in which it owned them. Whether the claim is true, the coordinator's assignment says.
-        reader.number(_INT)
+        # In which it owned them. Whether the claim is true, the coordinator's assignment says.
+        generation = reader.number(_INT)
         written = 2
     if version >= 3 and not reader.ended:
         rack_id, written = reader.nullable_text(), 3
     subscription = Subscription(
-        version=version, topics=topics, owned=owned, rack_id=rack_id or None, has_user_data=has_user_data
+        version=version,
+        topics=topics,
+        owned=owned,
+        generation=generation,
+        rack_id=rack_id or None,
+        has_user_data=has_user_data,
     )
     return subscription, written
 

@@ -11,6 +11,7 @@ import msgspec
 
 from translation import errors as e
 from translation.actions import AnswerJoin, Forget
+from translation.adopting import untold
 from translation.assignors import server_assignors
 from translation.embedded import Malformed, Subscription, read_subscription
 from translation.ending import depart, vanish
@@ -125,6 +126,7 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         owned=owned,
         spared=(member.owned | member.spared) & member.assigned,
         told=owned,
+        floor=max(member.floor, untold(subscription.generation) if subscription.generation > member.generation else -1),
         phase=Phase.COMPLETING_REBALANCE,
         standing=Standing.JOINING if member.standing is Standing.JOINING else Standing.ACKNOWLEDGING,
         asked_at=None,

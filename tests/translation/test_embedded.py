@@ -27,7 +27,9 @@ def test_every_version_is_read(version: int) -> None:
 
 def test_the_rack_is_read_behind_the_generation() -> None:
     body = b"\0\3" + number(0) + number(2) + b"xx" + number(0) + number(17) + text("r1")
-    assert read_subscription(body) == Subscription(version=3, topics=(), rack_id="r1", has_user_data=True)
+    assert read_subscription(body) == Subscription(
+        version=3, topics=(), generation=17, rack_id="r1", has_user_data=True
+    )
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])

@@ -16,7 +16,9 @@ from tests.translation.playbook import (
     beats,
     granted,
     joins,
+    number,
     stable,
+    subscription,
     target,
     wait,
 )
@@ -29,6 +31,7 @@ from translation.actions import (
 )
 from translation.events import (
     DeadlinePassed,
+    Protocol,
     SeenElsewhere,
     TargetUnknown,
 )
@@ -105,6 +108,13 @@ def silent() -> Playbook:
 def test_what_a_silent_client_was_told_elsewhere_is_claimed_for_it_when_it_rejoins_here() -> None:
     """It reads it until it is told otherwise, and the coordinator may want it back already."""
     assert silent() >> joins(8, owned=[0, 1, 7]) << beat(2, owned=[0, 1, 7])
+
+
+def test_a_client_that_rejoins_is_told_a_higher_number_than_it_has_from_elsewhere() -> None:
+    """Where its subscription says it, as since version 2."""
+    metadata = b"\0\2" + subscription(["apples"], version=1)[2:] + number(5)
+    play = after(silent(), joins(8, protocols=(Protocol("range", metadata),)), granted(2, [0, 1]), target(2, [0, 1]))
+    assert play.member.generation == 6
 
 
 def test_before_a_silent_client_is_given_up_another_proxy_may_say_that_it_has_it() -> None:

@@ -16,7 +16,7 @@ from proxy.addresses import Address
 
 REMEMBERED_SECONDS = 30.0
 PATIENCE_SECONDS = 3.0
-NO_ANSWER = f"the resolver has not answered in {PATIENCE_SECONDS:.0f} s"
+SILENT = f"the resolver has not answered in {PATIENCE_SECONDS:.0f} s"
 
 # Family and the address as sockets take it.
 Target = tuple[int, tuple[Any, ...]]
@@ -54,7 +54,7 @@ class Names:
             await self.ask(address).wait()
         _, targets = self._known.get(address, (0.0, []))
         if not targets:
-            raise OSError(f"{address.host}: {NO_ANSWER if patience.cancelled_caught else self._failures[address]}")
+            raise OSError(f"{address.host}: {SILENT if patience.cancelled_caught else self._failures[address]}")
         return targets
 
     def ask(self, address: Address) -> trio.Event:

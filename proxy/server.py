@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import traceback
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -83,7 +84,7 @@ class Proxy:
         self.counts = Counts()
         self.directory = Directory(settings, self._node_appeared)
         self.wire = Wire(self.directory)
-        self.clock = Clock(self._stood_still)
+        self.clock = Clock(self._stood_still, self._mistaken)
         self.host = Host(
             self.clock,
             GroupRules(settings.groups, rules_of(settings.translation)),
@@ -140,6 +141,9 @@ class Proxy:
     def _stood_still(self, seconds: float) -> None:
         self.counts.stood_still_seconds += seconds
         self.log.warning("stood still", at_least_seconds=round(seconds, 1))
+
+    def _mistaken(self, failure: Exception) -> None:
+        self.log.error("our mistake", trace="".join(traceback.format_exception(failure)))
 
     def _open_door(self, address: Address, node: int | None) -> None:
         door = Door(self._epoll_set, address, node, self.newcomers.welcome, self.log)

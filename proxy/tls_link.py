@@ -162,7 +162,7 @@ class TlsLink:
         self._client_ended = True
         desk = self.conversation.desk
         is_needed = desk is not None and desk.needed()
-        # What lies behind a request in hand is looked at when that is answered.
+        # While the broker is asked about the request in hand, what lies behind that is whole requests, for all we know.
         is_cut = self.conversation.request_under_way and not self.conversation.asks
         if self.conversation.quiet or is_cut or is_needed:
             self.close(Cause.CLIENT_CLOSED)

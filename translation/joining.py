@@ -178,8 +178,7 @@ def claims(member: Member, subscription: Subscription) -> Partitions:
     to report too much than to let go of what the client still holds.
     """
     ids = {name: topic for topic, name in member.names.items()}
-    is_from_elsewhere = member.is_stranger or member.came_at == member.heard_at
-    elsewhere = subscription.owned if is_from_elsewhere else ()
+    elsewhere = subscription.owned if member.is_stranger or member.has_just_come else ()
     foreign = frozenset(TopicPartition(ids[name], partition) for name, partition in elsewhere if name in ids)
     known = member.assigned | member.told | member.owned | foreign
     placed = set(member.names.values())

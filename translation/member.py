@@ -172,6 +172,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.generation == -1 and self.phase is Phase.PREPARE_REBALANCE
 
     @property
+    def has_just_come(self) -> bool:
+        """It was silent until what it says now, and may have been told more elsewhere."""
+        return self.came_at == self.heard_at
+
+    @property
     def grantable(self) -> Partitions:
         return frozenset(tp for tp in self.assigned if self.names.get(tp.topic_id))
 

@@ -29,8 +29,8 @@ from tests.kafka.wire import read_frame
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running
 
-# The newest that a classic member may speak, and the oldest of a native one.
 NATIVE = "direct, native"
+# Of OffsetCommit. Native members speak none before 9.
 VERSIONS = {"direct, classic": 7, NATIVE: 9, "proxy": 7}
 IN_A_ROW, ONE_AT_A_TIME = 10_000, 2_000
 LENGTH = struct.Struct(">i")
@@ -76,6 +76,7 @@ def play(kafka: Cluster, proxy: Running, layout: str) -> Round:
         requests = list(_requests(member, version, IN_A_ROW))
         row_seconds, row_cpu = _timed(pid, lambda: _in_a_row(member, version, requests))
         each_seconds, each_cpu = _timed(pid, lambda: _one_at_a_time(member, version, requests[:ONE_AT_A_TIME]))
+        # A native one would leave in other words; its session ends by itself.
         if layout != NATIVE:
             member.leave()
     finally:
@@ -171,8 +172,8 @@ def _table(found: dict[str, list[Round]]) -> str:
     lines = [f"| {FIRST} | {first.in_a_row:,.0f} | – | {first.each_ms:.2f} | – |"]
     for layout in OTHERS:
         it = medians[layout]
-        row, each = f"{it.in_a_row_cpu_us:.0f}", f"{it.each_cpu_us:.0f}"
-        row, each = (row, each) if layout == "proxy" else ("–", "–")
+        costs = (f"{it.in_a_row_cpu_us:.0f}", f"{it.each_cpu_us:.0f}")
+        row, each = costs if layout == "proxy" else ("–", "–")
         lines.append(
             f"| {layout} | {it.in_a_row:,.0f} (×{it.in_a_row / first.in_a_row:.2f}) | {row} "
             f"| {it.each_ms:.2f} (×{it.each_ms / first.each_ms:.2f}) | {each} |"

@@ -22,10 +22,20 @@ OVERSLEPT_MS = 1000
 CATCH_UP_SECONDS = 0.25
 
 
+def _is_raised(failure: Exception) -> None:
+    raise failure
+
+
 class Clock:
-    def __init__(self, stood_still: Callable[[float], None] = lambda seconds: None) -> None:
-        """`stood_still` hears for how long at least: since the first alarm that was overslept."""
+    def __init__(
+        self,
+        stood_still: Callable[[float], None] = lambda seconds: None,
+        mistaken: Callable[[Exception], None] = _is_raised,
+    ) -> None:
+        """`stood_still` hears for how long at least: since the first alarm that was overslept. `mistaken` hears of an alarm
+        that failed: all others still ring, for members of every group go by this clock."""
         self._stood_still = stood_still
+        self._mistaken = mistaken
         self._ahead = time.time() - trio.current_time()
         self._alarms: list[tuple[int, int, Callable[[], None]]] = []
         self._serial = itertools.count()
@@ -59,7 +69,10 @@ class Clock:
                 self._stood_still(late_ms / 1000)
                 await trio.sleep(CATCH_UP_SECONDS)
             for ring in self._due():
-                ring()
+                try:
+                    ring()
+                except Exception as failure:
+                    self._mistaken(failure)
             self._sooner = trio.Event()
             wait = LONGEST_SLEEP_SECONDS
             if self._alarms:

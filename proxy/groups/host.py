@@ -128,6 +128,7 @@ class Host:
         asked |= {self.requests.leaves.whole(number) for number in asked if number is not None and number < 0}
         lines = {self.requests.drop(number) for number in asked} | {self.lines.get(key)}
         self._say_dropped(key)
+        self.journal.forget(key)
         self.drop(key)
         for line in filter(None, lines):
             line.connection.close(Cause.OUR_MISTAKE, f"{type(event).__name__} to {key[1]} of {key[0]}")
@@ -155,7 +156,6 @@ class Host:
             revoked=tuple(sorted(member.owned)),
         )
         client = seen.Client(address="", client_id=member.client_id)
-        self.journal.forget(key)
         self.together.changed(over, member)
         self.observe(seen.Changed(at_ns=self.clock.now_ns, transition=over, names=member.names, client=client))
 

@@ -81,14 +81,13 @@ class Leaves:
         return self._serial
 
     def whole(self, number: int) -> int | None:
-        """Of one of many who will have no word: the request that is answered for all of them, or is not any more."""
+        """Of one of many who will have no word: the request of all, which will never be answered then."""
         batch, _ = self._batches.pop(number, (None, []))
         return batch.number if batch is not None else None
 
     def answered(self, order: do.AnswerLeave) -> None:
         batch, indexes = self._batches.pop(order.request)
-        if self._requests.waiting(batch.number) is not None:
-            self._heard(batch, indexes, [order.error_code] * len(indexes))
+        self._heard(batch, indexes, [order.error_code] * len(indexes))
 
     def _heard(self, batch: Batch, indexes: list[int], codes: list[int]) -> None:
         for index, code in zip(indexes, codes, strict=True):

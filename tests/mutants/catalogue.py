@@ -43,8 +43,8 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
-        "is_from_elsewhere = member.is_stranger or member.came_at == member.heard_at",
-        "is_from_elsewhere = member.is_stranger",
+        "if member.is_stranger or member.has_just_come else ()",
+        "if member.is_stranger else ()",
         "what a client was told elsewhere is claimed for it when it comes back",
     ),
     Mutant(

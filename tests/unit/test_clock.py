@@ -66,6 +66,19 @@ async def test_an_alarm_that_sets_itself_for_a_moment_that_is_over_stops_nobody(
     assert times == 4
 
 
+async def test_an_alarm_that_fails_is_told_and_keeps_no_other_from_ringing(
+    nursery: trio.Nursery, mock_clock: MockClock
+) -> None:
+    failures, rung = list[Exception](), list[str]()
+    clock = Clock(mistaken=failures.append)
+    clock.at(clock.now_ms, lambda: [].remove("what is not there"))  # type: ignore[arg-type]
+    clock.at(clock.now_ms, partial(rung.append, "the next"))
+    nursery.start_soon(clock.run)
+    await passes(mock_clock, 0.1)
+    assert rung == ["the next"]
+    assert [type(failure) for failure in failures] == [ValueError]
+
+
 async def test_members_have_a_clock_that_nobody_sets_and_what_is_observed_the_walls(mock_clock: MockClock) -> None:
     clock = Clock()
     members_ms, walls_ns = clock.now_ms, clock.now_ns

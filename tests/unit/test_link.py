@@ -334,32 +334,24 @@ class Needed(Desk):
 async def test_a_drain_waits_until_the_broker_has_what_it_need_not_answer(epoll_set: EpollSet, ends: Ends) -> None:
     """Produce without acks: nothing is owed to the client, and all of it was read from it."""
     records, sent = request(PRODUCE, 0, bytes(32 * 1024)), 0
-    async with trio.open_nursery() as tasks:
-        tasks.start_soon(epoll_set.run)
-        with ends.broker() as broker:
-            await takes(ends, broker)
-            while ends.link.stalled_by_client():
-                ends.client.sendall(records)
-                sent += len(records)
-                await is_so(partial(has_heard, ends, True, sent))
-            ends.link.drain()
-            assert ends.counts.connections_open == 1
-            await trio.to_thread.run_sync(received, broker, records * (sent // len(records)))
-            await is_so(partial(has_drained, ends))
-        tasks.cancel_scope.cancel()
+    async with connected(epoll_set, ends) as broker:
+        while ends.link.stalled_by_client():
+            ends.client.sendall(records)
+            sent += len(records)
+            await is_so(partial(has_heard, ends, True, sent))
+        ends.link.drain()
+        assert ends.counts.connections_open == 1
+        await trio.to_thread.run_sync(received, broker, records * (sent // len(records)))
+        await is_so(partial(has_drained, ends))
 
 
 async def test_what_was_asked_here_while_its_client_went_is_sent(epoll_set: EpollSet, ends: Ends) -> None:
     talk = ends.link.conversation
     talk.desk, talk.authenticated = Needed(), True
-    async with trio.open_nursery() as tasks:
-        tasks.start_soon(epoll_set.run)
-        with ends.broker() as broker:
-            await takes(ends, broker)
-            talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
-            ends.link.close(Cause.CLIENT_LOST)
-            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
-        tasks.cancel_scope.cancel()
+    async with connected(epoll_set, ends) as broker:
+        talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
+        ends.link.close(Cause.CLIENT_LOST)
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
 
 
 async def test_a_desk_that_fails_at_the_end_of_a_connection_ends_nothing_else(epoll_set: EpollSet, ends: Ends) -> None:
@@ -368,14 +360,10 @@ async def test_a_desk_that_fails_at_the_end_of_a_connection_ends_nothing_else(ep
 
     talk = ends.link.conversation
     talk.desk, talk.authenticated = Desk(), True
-    async with trio.open_nursery() as tasks:
-        tasks.start_soon(epoll_set.run)
-        with ends.broker() as broker:
-            await takes(ends, broker)
-            talk.ask(request(OPAQUE, 77)[4:], fails)
-            ends.link.close(Cause.IDLE)
-            assert ends.counts.disconnects["idle"] == 1
-        tasks.cancel_scope.cancel()
+    async with connected(epoll_set, ends):
+        talk.ask(request(OPAQUE, 77)[4:], fails)
+        ends.link.close(Cause.IDLE)
+        assert ends.counts.disconnects["idle"] == 1
 
 
 async def test_a_client_that_ends_behind_a_request_in_hand_is_served_as_it_would_be_by_a_broker(
@@ -384,34 +372,36 @@ async def test_a_client_that_ends_behind_a_request_in_hand_is_served_as_it_would
     """The desk asks before it forwards: the broker hears of the end behind what it is still to hear."""
     talk = ends.link.conversation
     talk.desk, talk.authenticated = Desk(), True
-    async with trio.open_nursery() as tasks:
-        tasks.start_soon(epoll_set.run)
-        with ends.broker() as broker:
-            await takes(ends, broker)
-            talk.in_hand = True
-            talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
-            ends.link.flush()
-            ends.client.sendall(request(OPAQUE, 2))
-            ends.client.shutdown(socket.SHUT_WR)
-            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
-            await is_so(lambda: ends.link._client.ended)
-            talk.forward(request(OPAQUE, 1)[4:])
-            ends.link.flush()
-            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1) + request(OPAQUE, 2))
-            assert await trio.to_thread.run_sync(broker.recv, 1) == b""
-            broker.sendall(answer(77) + answer(1) + answer(2))
-            broker.close()
-            await trio.to_thread.run_sync(received, ends.client, answer(1) + answer(2))
-            await is_so(lambda: ends.counts.connections_open == 0)
-        tasks.cancel_scope.cancel()
+    async with connected(epoll_set, ends) as broker:
+        talk.in_hand = True
+        talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
+        ends.link.flush()
+        ends.client.sendall(request(OPAQUE, 2))
+        ends.client.shutdown(socket.SHUT_WR)
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+        await is_so(lambda: ends.link._client.ended)
+        talk.forward(request(OPAQUE, 1)[4:])
+        ends.link.flush()
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1) + request(OPAQUE, 2))
+        assert await trio.to_thread.run_sync(broker.recv, 1) == b""
+        broker.sendall(answer(77) + answer(1) + answer(2))
+        broker.close()
+        await trio.to_thread.run_sync(received, ends.client, answer(1) + answer(2))
+        await is_so(lambda: ends.counts.connections_open == 0)
     assert dict(ends.counts.disconnects)["client_closed"] == 1
 
 
-async def takes(ends: Ends, broker: socket.socket) -> None:
-    """It is connected, and moves bytes."""
-    ends.client.sendall(request(PRODUCE, 0, b"\0"))
-    await trio.to_thread.run_sync(received, broker, request(PRODUCE, 0, b"\0"))
-    ends.counts.bytes_from_clients = 0
+@contextlib.asynccontextmanager
+async def connected(epoll_set: EpollSet, ends: Ends) -> AsyncIterator[socket.socket]:
+    """It moves bytes, to the broker that is given."""
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            ends.client.sendall(request(PRODUCE, 0, b"\0"))
+            await trio.to_thread.run_sync(received, broker, request(PRODUCE, 0, b"\0"))
+            ends.counts.bytes_from_clients = 0
+            yield broker
+        tasks.cancel_scope.cancel()
 
 
 def has_drained(ends: Ends) -> bool:

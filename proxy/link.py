@@ -311,7 +311,10 @@ class Link:
         # Again and again: a request that had begun may be whole by now.
         self._arm()
         is_unsent = self._client.stuck or (self._broker is not None and self._broker.stuck)
-        if self._lingering or (self.conversation.quiet and not is_unsent):
+        # Of a client that has gone nothing is owed to anybody, but what members say for the last time arrives.
+        desk = self.conversation.desk
+        is_over = not is_unsent and self.conversation.quiet
+        if is_over or (self._lingering and not (desk is not None and desk.asking)):
             self.close(Cause.DRAINED)
 
     # --------------------------------------------------------------------------------------------------- lingering

@@ -119,7 +119,10 @@ class TlsLink:
         if self._receiving is not None and not self.conversation.request_under_way:
             self._receiving.cancel()
         is_unsent = self._client_writing.locked() or self._broker_writing.locked()
-        if self._lingering or (self.conversation.quiet and not is_unsent):
+        # Of a client that has gone nothing is owed to anybody, but what members say for the last time arrives.
+        desk = self.conversation.desk
+        is_over = not is_unsent and self.conversation.quiet
+        if is_over or (self._lingering and not (desk is not None and desk.asking)):
             self.close(Cause.DRAINED)
 
     def stalled_by_client(self) -> bool:

@@ -49,6 +49,10 @@ class Desk(Protocol):
     def needed(self) -> bool:
         """A member speaks to its coordinator on this connection: it must outlive its client's socket."""
 
+    @property
+    def asking(self) -> bool:
+        """The broker has yet to answer what was asked here: that a member leaves, it may be."""
+
     def left(self) -> None:
         """The client has gone, and the connection outlives its socket."""
 

@@ -149,7 +149,11 @@ class Line:
 
     def needed(self) -> bool:
         """Who went to speak elsewhere still hears what it asked here: else it would take its coordinator for lost."""
-        return bool(self.members) or (self._left_for_another and self._asked > 0)
+        return bool(self.members) or (self._left_for_another and self.asking)
+
+    @property
+    def asking(self) -> bool:
+        return self._asked > 0
 
     def left(self) -> None:
         self.client_left = True

@@ -33,6 +33,7 @@ class Desk:
         self.interruptions = 0
         self.knocks: list[Callable[[], None]] = []
         self.client_left = False
+        self.asking = False
         self.client_id = "desk"
         self.groups: set[str] = set()
 

@@ -354,6 +354,22 @@ async def test_what_was_asked_here_while_its_client_went_is_sent(epoll_set: Epol
         await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
 
 
+async def test_a_drain_waits_for_what_a_member_asks_whose_client_has_gone(epoll_set: EpollSet, ends: Ends) -> None:
+    """What it says next may be that it leaves."""
+    desk = Needed()
+    talk = ends.link.conversation
+    talk.desk, talk.authenticated, desk.asking = desk, True, True
+    async with connected(epoll_set, ends) as broker:
+        talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
+        ends.link.close(Cause.CLIENT_LOST)
+        ends.link.drain()
+        assert ends.counts.connections_open == 1
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+        desk.asking = False
+        ends.link.drain()
+        assert ends.counts.connections_open == 0
+
+
 async def test_a_desk_that_fails_at_the_end_of_a_connection_ends_nothing_else(epoll_set: EpollSet, ends: Ends) -> None:
     def fails(_: Bytes | None) -> Bytes | None:
         raise ValueError

@@ -99,6 +99,30 @@ class Needed(Desk):
         return True
 
 
+async def test_a_drain_waits_for_the_last_word_of_a_member_whose_client_has_gone(nursery: trio.Nursery) -> None:
+    """`leave_on_exit`: to a broker that does not hear it, the member is there for a session more."""
+    desk = Needed()
+    ends = Ends(desk)
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    ends.link.flush()
+    await ends.client.aclose()
+    await trio.testing.wait_all_tasks_blocked()
+    desk.asking = True
+    ends.link.conversation.ask(request(OPAQUE, 77)[4:], lambda _: None)
+    ends.link.flush()
+    ends.link.drain()
+    await trio.testing.wait_all_tasks_blocked()
+    assert await ends.broker.receive_some() == request(OPAQUE, 77)
+    assert ends.counts.connections_open == 1
+    desk.asking = False
+    ends.link.drain()
+    await trio.testing.wait_all_tasks_blocked()
+    assert ends.counts.connections_open == 0
+
+
 async def test_a_name_that_nobody_can_look_up_ends_one_connection(nursery: trio.Nursery) -> None:
     """Names of brokers come from the cluster. Whatever else may be wrong with one is our mistake, and ends as little."""
     with pytest.raises(OSError, match="label"):

@@ -67,9 +67,9 @@ class Felt(msgspec.Struct):
 
 
 class InBroker:
-    """Takes a legacy client's requests where a proxy would: `receive` and `alive` are all that its sockets know."""
+    """Takes a legacy client's requests where a proxy would: `receive` and `serves` are all that its sockets know."""
 
-    alive = True
+    serves = True
 
     def __init__(self, clock: Clock, coordinator: Coordinator, group_id: str) -> None:
         self.felt = Felt()

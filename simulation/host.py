@@ -48,6 +48,7 @@ class Proxy:
         # Ids that it gives out are its own, as a real one's are: its predecessor's members may still be there.
         self._life = f"{name}@{clock.now}" if clock.now else name
         self.alive = True
+        self.is_told_to_stop = False
         self.members: dict[Key, Member] = {}
         self.journal = journal
         self.steps = 0
@@ -58,11 +59,16 @@ class Proxy:
         self._instances: dict[Key, str] = {}
         self._wakes: dict[Key, int] = {}
         self._waiting: dict[int, Connection] = {}
+        self._heard_on: dict[Key, Connection] = {}
         self._commits: dict[int, CommitToSend] = {}
         self._brokers_word: dict[int, int] = {}
         self._unknown: dict[Key, list[ev.ClientEvent]] = {}
         self._in_flight: dict[Key, int] = {}
         self._serial = 0
+
+    @property
+    def serves(self) -> bool:
+        return self.alive and not self.is_told_to_stop
 
     # -------------------------------------------------------------------------------------------------- what comes in
 
@@ -86,7 +92,7 @@ class Proxy:
         reply: Callable[[Any], None],
         offsets: Mapping[TopicPartition, int] | None,
     ) -> None:
-        if not self.alive:
+        if not self.serves:
             return
         self._serial += 1
         number = self._serial
@@ -95,6 +101,7 @@ class Proxy:
         if offsets is not None:
             self._commits[number] = CommitToSend(key, offsets)
         self._interrupt(connection)
+        self._heard_on[key] = connection
         self._route(key, msgspec.structs.replace(event, request=number))
 
     def feed(self, key: Key, event: ev.AnyEvent) -> None:
@@ -106,9 +113,15 @@ class Proxy:
         self.alive = self.groups.alive = False
 
     def stops(self, leaving: bool = False) -> None:
+        """Told to: from now on it takes no requests, until it dies. Who may be at another proxy by now does not leave."""
+        self.is_told_to_stop = True
         for key in list(self.members):
-            self.feed(key, ev.ProxyStopping(leaving=leaving))
-        self.dies()
+            self.feed(key, ev.ProxyStopping(leaving=leaving and self._is_loud(key)))
+
+    def _is_loud(self, key: Key) -> bool:
+        member, connection = self.members[key], self._heard_on.get(key)
+        is_heard = not (member.must_say_all or member.is_silent(self.process.now))
+        return is_heard and connection is not None and connection.open
 
     def _interrupt(self, connection: Connection) -> None:
         holder, connection.holder = connection.holder, None

@@ -23,7 +23,7 @@ from simulation.network import Upstream
 from simulation.sockets import Sockets
 from translation import actions as do
 from translation import events as ev
-from translation.group_heartbeat import TopicPartition
+from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
 
 LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
 # What all of the libraries survive, by request: anything else in an answer is a defect of the translation. kafkajs stops for
@@ -91,7 +91,7 @@ class LegacyClient:
         # When each proxy that it has left heard of it last.
         self._departures: list[int] = []
         self._moved_at = -style.session_timeout_ms
-        self._came_back = False
+        self._generation_is_void = False
         self._answered_at = 0
         self._clock, self._chance, self._upstream, self._ledger = clock, chance, upstream, ledger
         self._sockets = Sockets(clock, chance, upstream.weather, find_proxy, style)
@@ -102,7 +102,8 @@ class LegacyClient:
     @property
     def stands(self) -> bool:
         group = self._upstream.coordinator.groups.get(self.group_id)
-        return self.alive and group is not None and self.member_id in group.members
+        member = group.members.get(self.member_id) if group is not None else None
+        return self.alive and member is not None and member.epoch != STATIC_LEAVE_EPOCH
 
     @property
     def partitions(self) -> frozenset[TopicAndNumber]:
@@ -155,10 +156,14 @@ class LegacyClient:
         """Who comes back to one before it was missed there (half a session at most) may name a generation that only the
         other has told it: until it joins again, that is as good as none."""
         now = self._clock.now
-        self._came_back |= now - self._moved_at < self.style.session_timeout_ms // 2
+        self._generation_is_void |= now - self._moved_at < self.style.session_timeout_ms // 2
         self._moved_at = now
         self._departures.append(self._answered_at)
         self.loses_its_sockets()
+
+    def is_left_by_its_proxy(self) -> None:
+        """Its member leaves, whatever it holds. Until it joins again, its generation is nobody's."""
+        self._was_missed = self._generation_is_void = True
 
     def revokes_within(self, ms: int) -> None:
         """From now on its revoke callback takes so long."""
@@ -209,7 +214,7 @@ class LegacyClient:
             if answer.member_id == self.member_id:
                 rises(f"generation of {self.name}", self.generation, answer.generation)
             self.member_id, self.generation = answer.member_id, answer.generation
-            self._came_back = False
+            self._generation_is_void = False
             self._sync(life)
 
     def _sync(self, life: int) -> None:
@@ -308,7 +313,7 @@ class LegacyClient:
             self._ledger.commit_acknowledged(held)
         elif error not in LOOK_AGAIN:
             self.refusals.append(("OffsetCommit", error))
-            is_honest = life == self._round and self.stands and self.stable and not self._came_back
+            is_honest = life == self._round and self.stands and self.stable and not self._generation_is_void
             if is_honest and error is not Error.REBALANCE_IN_PROGRESS:
                 raise Broken("HonestGeneration", f"{self.name} commits what it holds and hears {error.name}")
 

@@ -137,6 +137,7 @@ VERBS = {
     "upstream_is_cut": False,
     "proxy_restarts": False,
     "proxy_forgets": False,
+    "proxy_leaves": False,
     "proxy_stands_still": False,
     "topic_grows": False,
     "topic_is_deleted": False,

@@ -60,8 +60,10 @@ def happen(world: World, move: Move) -> None:
             world.coordinator_moves(move.amount, ERRORS[move.verb])
         case "upstream_is_cut":
             world.upstream_is_cut(move.amount)
-        case "proxy_restarts" | "proxy_forgets" if world.proxies["proxy"].alive:
+        case "proxy_restarts" | "proxy_forgets" if world.proxies["proxy"].serves:
             world.proxy_restarts("proxy", move.verb == "proxy_restarts", move.amount)
+        case "proxy_leaves" if world.proxies["proxy"].serves and not world.proxies["proxy"].process.is_still:
+            world.proxy_leaves("proxy", move.amount)
         case "proxy_stands_still" if not world.proxies["proxy"].process.is_still:
             world.proxy_stands_still("proxy", STANDS_STILL_TIMES * move.amount)
         case "topic_grows":

@@ -26,6 +26,8 @@ GROUP = "g"
 # How often the coordinator looks at its deadlines, and a run at whether it is over.
 EXPIRY_STEP_MS = 100
 SETTLE_STEP_MS = 100
+# For as long a proxy that was stopped answers what it was asked before.
+DRAIN_MS = 500
 
 
 class World:
@@ -110,7 +112,7 @@ class World:
 
     def _living_proxy(self, client: str) -> Proxy | None:
         proxy = self.proxies[self.homes[client]]
-        return proxy if proxy.alive else None
+        return proxy if proxy.serves else None
 
     # --------------------------------------------------------------------------------------------------- time passes
 
@@ -155,11 +157,21 @@ class World:
         """Killed, and started again a moment later. Its connections are gone with it."""
         old = self.proxies[name]
         old.dies()
-        for client in self.legacy.values():
-            if self.homes[client.name] == name:
-                client.loses_its_sockets()
+        for client in self._clients_of(name):
+            client.loses_its_sockets()
         journal = dict(old.journal) if with_journal else {}
         self.clock.after(gap_ms, lambda: self._succeed(name, old, journal))
+
+    def proxy_leaves(self, name: str = "proxy", gap_ms: int = 500) -> None:
+        """Stopped with `leave_on_exit`: its members leave while its connections drain. Started again a moment later."""
+        old = self.proxies[name]
+        for client in self._clients_of(name):
+            client.is_left_by_its_proxy()
+        old.stops(leaving=True)
+        self.clock.after(DRAIN_MS, lambda: self.proxy_restarts(name, gap_ms=gap_ms))
+
+    def _clients_of(self, name: str) -> list[LegacyClient]:
+        return [client for client in self.legacy.values() if self.homes[client.name] == name]
 
     def _succeed(self, name: str, old: Proxy, journal: Journal) -> None:
         new = self.proxy(name, journal)

@@ -209,7 +209,7 @@ class Together:
         loud: set[str] = set()
         for each in seen.members:
             # One of them is enough, and there are mostly many.
-            if each.client_host not in loud and self._is_loud(seen.group_id, each.member_id):
+            if each.client_host not in loud and self.is_loud((seen.group_id, each.member_id)):
                 loud.add(each.client_host)
                 if not self._host.members[seen.group_id, each.member_id].is_shared(self._clock.now_ms):
                     self._sure_hosts.add(each.client_host)
@@ -230,10 +230,9 @@ class Together:
         self._describe(group_id)
         self._clock.at(self._clock.now_ms + SEEK_MS, lambda: self._seek_oneself(group_id))
 
-    def _is_loud(self, group_id: str, member_id: str) -> bool:
+    def is_loud(self, key: Key) -> bool:
         """One that was adopted and has yet to be answered may still be shown under the host that it came from; and one that
         has hung up under the host to which it went."""
-        key = (group_id, member_id)
         member, line = self._host.members.get(key), self._host.lines.get(key)
         if member is None or line is None or line.client_left:
             return False

@@ -1,9 +1,10 @@
-"""`translation.leave_on_exit`: members of a proxy that will not come back go with it, whatever became of their clients."""
+"""`translation.leave_on_exit`: members of a proxy that will not come back go with it, if their clients are there."""
 
 from __future__ import annotations
 
 import socket
 import ssl
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +21,8 @@ from tests.proxy.settled import describe
 pytestmark = pytest.mark.broker
 
 STATIC_LEAVE_EPOCH = -2
+# Until a proxy has noticed that a client has hung up.
+HEARS_OF_IT_SECONDS = 0.5
 
 
 class OverTls(ByHand):
@@ -40,9 +43,10 @@ def leaving(request: pytest.FixtureRequest, kafka: Cluster, tmp_path: Path) -> I
         yield proxy.ready(), request.param
 
 
-def test_members_leave_with_their_proxy_whether_their_clients_are_there_or_not(
+def test_members_leave_with_their_proxy_but_for_those_whose_clients_have_gone_without_a_word(
     leaving: tuple[Running, type[ByHand]], kafka: Cluster
 ) -> None:
+    """Where those went, nobody here knows: it may be another proxy."""
     proxy, kind = leaving
     group = f"leaving-{uuid.uuid4()}"
     kafka.create_topic(group, partitions=4)
@@ -56,7 +60,10 @@ def test_members_leave_with_their_proxy_whether_their_clients_are_there_or_not(
             one.join()
             one.sync()
         gone.close()
+        there.beat()
+        time.sleep(HEARS_OF_IT_SECONDS)
         assert len(describe(kafka, group).members) == len(people)
         proxy.stop()
     epochs = {each.member_id: each.member_epoch for each in describe(kafka, group).members}
-    assert epochs == {static.member_id: STATIC_LEAVE_EPOCH}
+    assert epochs.keys() == {gone.member_id, static.member_id}
+    assert epochs[static.member_id] == STATIC_LEAVE_EPOCH

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -141,51 +142,95 @@ def joined(proxy: Running) -> str:
 # --- another proxy ------------------------------------------------------------------------------------------------
 
 
+class Moved:
+    """Two proxies on two hosts in the broker's eyes, and clients that a load balancer moves from one to the other."""
+
+    def __init__(self, kafka: Cluster, port: int, stack: AsyncExitStack) -> None:
+        self._kafka, self._port, self._stack = kafka, port, stack
+        self._base = room(6)
+        self._ports = (self._base, self._base + 1 + 1)
+
+    async def begin(self, topic: str, *settings: str) -> None:
+        enter = self._stack.enter_async_context
+        server = ("127.0.0.1", self._kafka.nodes[1].client_port)
+        road = await enter(open_relay(self._port, server, source="127.0.0.9"))
+        near = "{}:{}".format(*self._kafka.nodes[1].internal)
+        self.left = await self._proxy(near, "127.0.0.2", *settings)
+        self.right = await self._proxy(road.address, "127.0.0.3")
+        self._balancer = [await enter(open_relay(port, ("127.0.0.2", port))) for port in self._ports]
+        self.clients = [
+            await enter(await Client.start(library, self._balancer[0].address, name=library))
+            for library in ("confluent-kafka", "kafka-python")
+        ]
+        for client in self.clients:
+            client.subscribe(topic, topic, session_timeout_ms=10_000, heartbeat_interval_ms=500)
+        self._before = await at_rest(self._kafka, topic, *self.clients)
+        self._owned = [client.owned for client in self.clients]
+
+    async def _proxy(self, broker: str, host: str, *settings: str) -> Running:
+        started = partial(Running, broker, "--advertise", "127.0.0.1", *settings, host=host, base=self._base)
+        proxy = self._stack.enter_context(await trio.to_thread.run_sync(started))
+        return await trio.to_thread.run_sync(proxy.ready)
+
+    def move(self, host: str) -> None:
+        for each, port in zip(self._balancer, self._ports, strict=True):
+            each.lead((host, port))
+
+    async def nobody_has_noticed(self, topic: str) -> None:
+        after = await at_rest(self._kafka, topic, *self.clients)
+        assert {each.member_id for each in after.members} == {each.member_id for each in self._before.members}
+        assert after.group_epoch == self._before.group_epoch
+        assert [client.owned for client in self.clients] == self._owned
+
+    async def read_on(self, topic: str) -> None:
+        await self.clients[0].produce(topic, 30)
+        await self.clients[0].until(lambda: len(values(*self.clients)) >= 30)
+        assert values(*self.clients) == numbers(30)
+        assert overlaps(self.clients) == []
+
+
 async def test_clients_that_move_to_another_proxy_stay_the_members_they_were(
     far_kafka: tuple[Cluster, int], topic: str
 ) -> None:
-    """B9: as a load balancer moves them, all at once, there and back. The proxies are on two hosts in the broker's eyes.
+    """B9: as a load balancer moves them, all at once, there and back.
 
     The proxy that they came from lives, and does not leave on their behalf when it has heard nothing for a session.
     """
-    kafka, port = far_kafka
-    base = room(6)
-    ports = (base, base + 1 + 1)
-
-    def proxy(broker: str, host: str) -> Running:
-        return Running(broker, "--advertise", "127.0.0.1", host=host, base=base).ready()
 
     def has_lost_both(proxy: Running) -> bool:
         lost = re.findall(r'member leaves .* cause=(?:SeenElsewhere|"seen elsewhere")', proxy.log.read_text())
         return len(lost) == 2
 
     async with AsyncExitStack() as stack:
-        server = ("127.0.0.1", kafka.nodes[1].client_port)
-        road = await stack.enter_async_context(open_relay(port, server, source="127.0.0.9"))
-        near = "{}:{}".format(*kafka.nodes[1].internal)
-        left = stack.enter_context(await trio.to_thread.run_sync(proxy, near, "127.0.0.2"))
-        right = stack.enter_context(await trio.to_thread.run_sync(proxy, road.address, "127.0.0.3"))
-        balancer = [await stack.enter_async_context(open_relay(port, ("127.0.0.2", port))) for port in ports]
-        clients = [
-            await stack.enter_async_context(await Client.start(library, balancer[0].address, name=library))
-            for library in ("confluent-kafka", "kafka-python")
-        ]
-        for client in clients:
-            client.subscribe(topic, topic, session_timeout_ms=10_000, heartbeat_interval_ms=500)
-        before = await at_rest(kafka, topic, *clients)
-        owned = [client.owned for client in clients]
-        for host, former in (("127.0.0.3", left), ("127.0.0.2", right)):
-            for each, port in zip(balancer, ports, strict=True):
-                each.lead((host, port))
+        moved = Moved(*far_kafka, stack)
+        await moved.begin(topic)
+        for host, former in (("127.0.0.3", moved.left), ("127.0.0.2", moved.right)):
+            moved.move(host)
             await trio.to_thread.run_sync(former.wait_for, partial(has_lost_both, former), "it has lost both")
-            after = await at_rest(kafka, topic, *clients)
-            assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
-            assert after.group_epoch == before.group_epoch
-            assert [client.owned for client in clients] == owned
-        await clients[0].produce(topic, 30)
-        await clients[0].until(lambda: len(values(*clients)) >= 30)
-        assert values(*clients) == numbers(30)
-        assert overlaps(clients) == []
+            await moved.nobody_has_noticed(topic)
+        await moved.read_on(topic)
+
+
+async def test_a_proxy_that_leaves_on_exit_does_not_leave_for_clients_that_another_has(
+    far_kafka: tuple[Cluster, int], topic: str, tmp_path: Path
+) -> None:
+    """As in a rolling restart: a load balancer moves clients away first, and the proxy they had is stopped soon after."""
+    config = tmp_path / "proxy.toml"
+    config.write_text("[translation]\nleave_on_exit = true\n")
+
+    def has_adopted_both(proxy: Running) -> bool:
+        return proxy.log.read_text().count("member adopted") == 2
+
+    async with AsyncExitStack() as stack:
+        moved = Moved(*far_kafka, stack)
+        await moved.begin(topic, "--config", str(config))
+        moved.move("127.0.0.3")
+        await trio.to_thread.run_sync(moved.right.wait_for, partial(has_adopted_both, moved.right), "both are there")
+        # Until the coordinator has heard of them from there.
+        await trio.sleep(CUT_SECONDS)
+        await trio.to_thread.run_sync(moved.left.stop)
+        await moved.nobody_has_noticed(topic)
+        await moved.read_on(topic)
 
 
 # --- removed for good ---------------------------------------------------------------------------------------------

@@ -129,8 +129,14 @@ class AnyStory(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["proxy", "second"]), with_journal=st.booleans(), gap_ms=GAPS_MS)
     def proxy_restarts(self, name: str, with_journal: bool, gap_ms: int) -> None:
-        if self.story.world.proxies[name].alive:
+        if self.story.world.proxies[name].serves:
             self.story.world.proxy_restarts(name, with_journal, gap_ms)
+
+    @rule(name=st.sampled_from(["proxy", "second"]), gap_ms=GAPS_MS)
+    def proxy_leaves(self, name: str, gap_ms: int) -> None:
+        proxy = self.story.world.proxies[name]
+        if proxy.serves and not proxy.process.is_still:
+            self.story.world.proxy_leaves(name, gap_ms)
 
     @rule(name=st.sampled_from(["proxy", "second"]), ms=st.sampled_from([500, 8_000, 25_000]))
     def proxy_stands_still(self, name: str, ms: int) -> None:

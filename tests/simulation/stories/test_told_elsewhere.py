@@ -90,6 +90,7 @@ def test_a_static_member_that_left_with_its_proxy_joins_with_empty_hands(
     proxy.stops(leaving=True)
     alice.loses_its_sockets()
     story.passes(50)
+    proxy.dies()
     story.native("dave").who.starts()
     story.passes(2_000)
     story.world.proxy("proxy", journal)

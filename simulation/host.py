@@ -309,11 +309,17 @@ class Proxy:
             self._in_flight[key] -= 1
             if answer.error_code == 0 and heartbeat.member_epoch > JOIN_EPOCH:
                 rises(f"epoch of {key}", heartbeat.member_epoch, answer.member_epoch)
-            self.feed(key, ev.CoordinatorAnswered(answer=answer))
+            hear(ev.CoordinatorAnswered(answer=answer))
 
         def lost() -> None:
             self._in_flight[key] -= 1
-            self.feed(key, ev.CoordinatorLost())
+            hear(ev.CoordinatorLost())
+
+        def hear(event: ev.CoordinatorAnswered | ev.CoordinatorLost) -> None:
+            """Not for the next member of the same id."""
+            member = self.members.get(key)
+            if member is not None and member.in_flight is heartbeat:
+                self.feed(key, event)
 
         client_id, hears = member.client_id if member else "", self.process.hears
         self._upstream.heartbeat(heartbeat, client_id, self.name, hears(answered), hears(lost))

@@ -25,6 +25,7 @@ from translation import actions as do
 from translation import events as ev
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
 
+FIRST_WITH_GENERATION = 2
 LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
 # What all of the libraries survive, by request: anything else in an answer is a defect of the translation. kafkajs stops for
 # good on an error that it holds for final, aiokafka raises a JoinGroup's REBALANCE_IN_PROGRESS to its user, Java whatever
@@ -47,6 +48,8 @@ class LegacyStyle(msgspec.Struct, frozen=True, kw_only=True):
     topics: tuple[str, ...] = ("foo",)
     assignor: str = "roundrobin"
     join_version: int = 5
+    # Of the bytes in it. Before version 2 they do not say of which generation the claims are.
+    subscription_version: int = 3
     session_timeout_ms: int = 10_000
     rebalance_timeout_ms: int = 60_000
     beat_ms: int = 3_000
@@ -115,6 +118,11 @@ class LegacyClient:
         silent when its session ended. Proxies share nothing, so the one that it left counts a session of its own, from the
         last word it heard; if nobody speaks for the client when that ends, it is given up."""
         return self._was_missed or self.style.revoke_ms >= self.style.rebalance_timeout_ms
+
+    @property
+    def _says_generations(self) -> bool:
+        """Whoever does not may be told a lower one by a proxy that does not know what it was told elsewhere (docs/limits)."""
+        return self.style.subscription_version >= FIRST_WITH_GENERATION
 
     # ----------------------------------------------------------------------------------------------------------- verbs
 
@@ -188,7 +196,7 @@ class LegacyClient:
     def _join_request(self, number: int) -> ev.JoinRequested:
         style = self.style
         claims = self.owned if style.cooperative else frozenset()
-        metadata = subscription(style.topics, claims, self.generation)
+        metadata = subscription(style.topics, claims, self.generation, style.subscription_version)
         names = (style.assignor, *(f"{style.assignor}-{each}" for each in range(number)))
         return ev.JoinRequested(
             request=0,
@@ -211,7 +219,7 @@ class LegacyClient:
         elif error is not Error.NONE:
             self._refused("JoinGroup", life, error)
         else:
-            if answer.member_id == self.member_id:
+            if answer.member_id == self.member_id and self._says_generations:
                 rises(f"generation of {self.name}", self.generation, answer.generation)
             self.member_id, self.generation = answer.member_id, answer.generation
             self._generation_is_void = False

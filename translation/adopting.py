@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from translation.errors import ImpossibleStory
 from translation.events import ClientEvent, JoinRequested, JournalEntry, LeaveRequested, MemberAdopted
 from translation.group_heartbeat import TopicPartition
@@ -60,12 +62,14 @@ def may_be_adopted(member_epoch: int, request: ClientEvent) -> bool:
 
 
 def estrange(turn: Turn, generation: int) -> None:
-    """The client is back from another proxy, which has told it more than we know: as if it were adopted here."""
+    """The client is back from another proxy, which has told it more than we know: as if it were adopted here. But nobody has
+    asked for the names of all it is subscribed to."""
     member = turn.member
     turn.because("was elsewhere")
     turn.becomes(
         phase=Phase.PREPARE_REBALANCE,
         standing=Standing.STABLE,
+        contract=msgspec.structs.replace(member.contract, topics=()),
         generation=-1,
         floor=untold(generation),
         told=member.told | member.assigned,

@@ -65,18 +65,16 @@ class _Reader:
 
     def nullable_text(self) -> str | None:
         length = self.number(_SHORT)
-        return None if length == -1 else self._utf8(length)
+        return None if length < 0 else self._utf8(length)
 
     def skip_nullable_bytes(self) -> int:
         """How many there were."""
         length = self.number(_INT)
-        return len(self.bytes(length)) if length != -1 else 0
+        return len(self.bytes(length)) if length >= 0 else 0
 
     def _utf8(self, length: int) -> str:
-        try:
-            return self.bytes(length).decode()
-        except UnicodeDecodeError as error:
-            raise Malformed(f"text at {self.at - length}") from error
+        """As Kafka reads it: a name that is none is nobody's topic, and no reason to refuse the others."""
+        return self.bytes(length).decode(errors="replace")
 
 
 def read_subscription(metadata: bytes) -> Subscription:

@@ -66,7 +66,7 @@ def _impropriety(member: Member, join: JoinRequested) -> int:
         return e.INCONSISTENT_GROUP_PROTOCOL
     if member.standing is Standing.FATAL:
         return member.verdict
-    if member.phase is not Phase.ABSENT and join.instance_id != member.instance_id:
+    if member.phase is not Phase.ABSENT and join.instance_id not in (None, member.instance_id):
         return e.FENCED_INSTANCE_ID
     return e.NONE
 
@@ -112,12 +112,13 @@ def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
     """What the subscription owns is what the client still holds, so this is the acknowledgement of a revocation."""
     member = turn.member
     answer_held(turn, e.NONE)
-    if member.is_stranger and _claims_the_unknown(member, subscription):
+    if member.standing is Standing.JOINING and subscription.owned:
+        # Who joins says upstream that it holds nothing.
+        _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
+        return vanish(turn) if member.is_stranger else depart(turn)
+    if _was_elsewhere(member, subscription) and _claims_the_unknown(member, subscription):
         _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
         return depart(turn)
-    if member.is_stranger and member.standing is Standing.JOINING and subscription.owned:
-        _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
-        return vanish(turn)
     requests = (*member.parked.requests, join.request) if member.parked else (join.request,)
     owned = claims(member, subscription)
     turn.becomes(
@@ -178,7 +179,7 @@ def claims(member: Member, subscription: Subscription) -> Partitions:
     to report too much than to let go of what the client still holds.
     """
     ids = {name: topic for topic, name in member.names.items()}
-    elsewhere = subscription.owned if member.is_stranger or member.has_just_come else ()
+    elsewhere = subscription.owned if _was_elsewhere(member, subscription) else ()
     foreign = frozenset(TopicPartition(ids[name], partition) for name, partition in elsewhere if name in ids)
     known = member.assigned | member.told | member.owned | foreign
     placed = set(member.names.values())
@@ -192,11 +193,22 @@ def claims(member: Member, subscription: Subscription) -> Partitions:
     return frozenset(tp for tp in known if is_claimed(tp))
 
 
+def _was_elsewhere(member: Member, subscription: Subscription) -> bool:
+    """Or may have been, and been told more there: only a generation that was told here says that it was not. Subscriptions
+    before version 2 have none."""
+    is_told_here = 0 <= subscription.generation <= member.generation
+    return member.is_stranger or member.has_just_come or not is_told_here
+
+
 def _claims_the_unknown(member: Member, subscription: Subscription) -> bool:
     """It holds something that we could not even name to the coordinator, which would then give it to somebody else.
-    Not so a topic it was subscribed to and whose name is not known: that one is deleted, and nobody will have it."""
-    placed = {*member.names.values(), *member.contract.topics}
-    return not member.unnamed and any(name not in placed for name, _ in subscription.owned)
+    Not where it may be of a topic that it is known to hold and whose name is not known, or no more. Nor where it was adopted
+    and subscribed to it, for the names of all these were asked for: that one is deleted, and nobody will have it."""
+    if any(member.names.get(tp.topic_id) is None for tp in member.assigned | member.owned):
+        return False
+    asked_for = member.contract.topics if member.is_stranger else ()
+    placed = {*member.names.values(), *asked_for}
+    return any(name not in placed for name, _ in subscription.owned)
 
 
 def forget_fenced(turn: Turn) -> None:

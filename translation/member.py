@@ -335,12 +335,14 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def journal_entry(self) -> JournalEntry:
+        """With what the client was told less, and holds until it has let go of it: where brokers before 4.3 are asked, nobody
+        else knows."""
         return JournalEntry(
             group_id=self.group_id,
             member_id=self.member_id,
             instance_id=self.instance_id,
             generation=self.generation,
-            told=tuple(sorted(self.told)),
+            told=tuple(sorted(self.told | self.owned)),
             protocol_name=self.contract.protocol_name,
             subscription_version=self.contract.subscription_version,
             session_timeout_ms=self.contract.session_timeout_ms,

@@ -76,7 +76,7 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
     member = turn.member
     if member.is_silent(turn.now):
         turn.becomes(came_at=turn.now)
-        if isinstance(event, MemberEvent) and event.generation > member.generation >= 0:
+        if isinstance(event, MemberEvent) and _was_told_more(member, event):
             estrange(turn, event.generation)
         hurry(turn)
     elif member.phase is not Phase.ABSENT and member.in_flight is None:
@@ -85,6 +85,11 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
         )
         if member.heartbeat_at is None or (turn.spoken and has_waited):
             hurry(turn)
+
+
+def _was_told_more(member: Member, event: MemberEvent) -> bool:
+    """Elsewhere. Who joins anew here has nothing to go on from: it hears that its generation is none, and joins."""
+    return event.generation > member.generation >= 0 and member.standing is not Standing.JOINING
 
 
 def _say_all_if_shared(turn: Turn) -> None:

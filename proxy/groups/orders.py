@@ -80,6 +80,10 @@ class Orders:
             if told is not None and told.error_code == e.UNSUPPORTED_ASSIGNOR:
                 self._warn_of_assignor(key, order.heartbeat.server_assignor or "")
             self._host.observe(seen.HeartbeatAnswered(serial=serial, at_ns=self._host.clock.now_ns, answer=told))
+            member = self._host.members.get(key)
+            if member is None or member.in_flight is not order.heartbeat:
+                # Whoever asked has ended since. Another one of its id may be here, and waits for an answer of its own.
+                return
             self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
 
         at_ns = self._host.clock.now_ns

@@ -192,6 +192,14 @@ def fenced_by_its_own_kind(scene: Scene) -> str:
     return word(one.beat())
 
 
+def fenced_where_it_names_no_instance(scene: Scene) -> str:
+    """As aiokafka, which joins with its instance and beats without."""
+    one, other = scene.member(instance_id="i-1"), scene.member(instance_id="i-1")
+    scene.settled(one)
+    other.join()
+    return word(one.beat(version=1))
+
+
 def beat_after_leaving(scene: Scene) -> str:
     one = scene.settled_member()
     one.leave()
@@ -229,6 +237,11 @@ DIFFERENT = [
         "Heartbeat after an epoch that moved nothing for this member",
         epoch_that_moves_nothing,
         "An eager client lets go of everything when it is asked to rejoin, to be given the same again.",
+    ),
+    Question(
+        "Heartbeat 1, which names no instance, of a static member whose instance id another one has taken",
+        fenced_where_it_names_no_instance,
+        "Who hears UNKNOWN_MEMBER_ID joins again, and takes the instance back: two processes put each other out for ever.",
     ),
     Question(
         "DescribeGroups 5, as dashboards and exporters of lag ask it",

@@ -148,6 +148,7 @@ def subscription(
     version: int = 1,
     topic: str = "apples",
     user_data: bytes | None = None,
+    generation: int = -1,
 ) -> bytes:
     """An embedded subscription as a client writes it."""
     names = list(topics)
@@ -158,7 +159,7 @@ def subscription(
         claim = text(topic) + number(len(partitions)) + b"".join(map(number, partitions))
         body += (number(1) + claim) if partitions else number(0)
     if version >= 2:
-        body += number(-1)
+        body += number(generation)
     if version >= 3:
         body += b"\xff\xff"
     return body

@@ -57,16 +57,29 @@ def test_what_follows_the_last_known_field_is_of_a_newer_version() -> None:
         b"\0\0" + number(1_000_000_000),
         b"\0\0" + number(1) + b"\0\5ab",
         b"\0\0" + number(1) + b"\xff\xff",
-        b"\0\0" + number(1) + b"\0\1\xff",
-        b"\0\0" + number(0) + number(-2),
         b"\0\0" + number(0) + number(9),
         b"\0\1" + number(0) + number(-1) + number(1) + text("a") + number(2) + number(1),
-        b"\0\3" + number(0) + number(-1) + number(0) + number(1) + b"\xff\xfe",
     ],
 )
 def test_bytes_that_no_version_explains_are_malformed(bad: bytes) -> None:
     with pytest.raises(Malformed):
         read_subscription(bad)
+
+
+@pytest.mark.parametrize(
+    ("lenient", "read"),
+    [
+        (b"\0\0" + number(1) + b"\0\1\xff", Subscription(version=0, topics=("\ufffd",))),
+        (b"\0\0" + number(0) + number(-2), Subscription(version=0, topics=())),
+        (
+            b"\0\3" + number(0) + number(-1) + number(0) + number(1) + b"\xff\xfe",
+            Subscription(version=3, topics=(), generation=1),
+        ),
+    ],
+    ids=["no UTF-8", "user data of a negative length", "rack of a negative length"],
+)
+def test_what_brokers_read_is_read_as_they_do(lenient: bytes, read: Subscription) -> None:
+    assert read_subscription(lenient) == read
 
 
 @given(st.binary(max_size=60))

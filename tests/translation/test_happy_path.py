@@ -143,7 +143,7 @@ def test_a_cooperative_client_lets_go_in_one_round_and_takes_in_the_next() -> No
     play >> beats() << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
     play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1])
     play >> granted(2, [0]) << joined(6, 2)
-    play >> syncs(7, 2) << synced(7, [0]) << remembered((0,)) << Is("prepare-rebalance/reconciling E2 g2")
+    play >> syncs(7, 2) << synced(7, [0]) << remembered((0, 1)) << Is("prepare-rebalance/reconciling E2 g2")
     play >> commits(8, 2, [1]) << SendCommit(8, 2)
     play >> CommitAnswered(request=8) << AnswerCommit(8, None)
     play >> joins(9, owned=[0]) << beat(2, owned=[0])

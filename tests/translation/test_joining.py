@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -24,6 +27,7 @@ from tests.translation.playbook import (
     stable,
     subscription,
     target,
+    tps,
     wait,
 )
 from translation import Member, Rules
@@ -41,10 +45,13 @@ from translation.actions import (
 from translation.events import (
     AssignorAgreed,
     ClientLeft,
+    JoinRequested,
     MotionSeen,
     Protocol,
     TopicsAllowed,
 )
+from translation.group_heartbeat import TopicPartition
+from translation.states import Standing
 
 
 @pytest.mark.parametrize(
@@ -195,8 +202,50 @@ def test_a_stable_member_may_rejoin_at_any_time_and_is_answered_at_once() -> Non
     assert play.transitions[0].reason == "enforced"
 
 
+def says(generation: int, owned: Iterable[int], **claims: Any) -> JoinRequested:
+    """Of which generation its claims are, as clients say since version 2 of the subscription."""
+    metadata = subscription(["apples", "bananas"], owned, 2, generation=generation, **claims)
+    return joins(6, protocols=(Protocol("range", metadata),))
+
+
 def test_claims_on_what_was_never_granted_do_not_go_upstream() -> None:
-    play = Playbook(stable(), NOW) >> joins(6, owned=[0, 9]) << beat(2, owned=[0])
+    assert upstream(says(2, [0, 9])) == tps(0)
+
+
+def test_claims_of_a_generation_that_another_proxy_has_told_are_believed() -> None:
+    """Before it was missed here: the coordinator would take an assignment without them for word that it has let go."""
+    assert upstream(says(3, [0, 9])) == tps(0, 9)
+
+
+def test_claims_that_name_no_generation_may_be_of_what_another_proxy_has_told() -> None:
+    assert upstream(joins(6, owned=[0, 9])) == tps(0, 9)
+
+
+def upstream(join: JoinRequested) -> tuple[TopicPartition, ...]:
+    """What the coordinator is told that a client owns which was told 0 and 1 here."""
+    play = Playbook(stable(), NOW) >> join
+    assert play.member.in_flight is not None
+    return play.member.in_flight.owned or ()
+
+
+def test_a_client_that_was_told_elsewhere_of_a_topic_that_nobody_here_can_name_must_drop_it() -> None:
+    play = Playbook(stable(), NOW) >> says(3, [7], topic="bananas")
+    assert play << AnswerJoin(6, e.UNKNOWN_MEMBER_ID, member_id="m") << beat(-1)
+
+
+def test_whoever_is_to_join_anew_and_holds_something_by_now_must_drop_it() -> None:
+    """It hung up on its JoinGroup when its member was forgotten upstream, and another proxy had it meanwhile. Whoever joins
+    upstream says that it holds nothing."""
+    play = Playbook(stable(), NOW)
+    after(play, joins(6), refused(e.UNKNOWN_MEMBER_ID), ClientLeft(request=6), LOST)
+    assert play.member.standing is Standing.JOINING
+    play >> joins(7, owned=[0, 1]) << AnswerJoin(7, e.UNKNOWN_MEMBER_ID, member_id="m") << beat(-1)
+    assert play
+
+
+def test_a_static_member_may_join_by_a_version_that_knows_no_instances() -> None:
+    play = Playbook(stable(instance_id="i", member_id=""), NOW)
+    play >> joins(6, member_id="c-1", version=4) << beat(2, member_id="c-1", instance_id="i", owned=[])
     assert play
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.translation.playbook import (
     LEARNED,
+    LOST,
     NOW,
     Is,
     Playbook,
@@ -16,7 +17,10 @@ from tests.translation.playbook import (
     commits,
     granted,
     joins,
+    refused,
     stable,
+    subscription,
+    syncs,
     target,
     tps,
     wait,
@@ -25,9 +29,18 @@ from tests.translation.test_adopting import adopted
 from tests.translation.test_farewell import CAUTIOUS
 from translation import Member
 from translation import errors as e
-from translation.actions import AnswerHeartbeat, SendCommit
-from translation.events import BeatWanted, CommitAnswered, CoordinatorLost, LullWanted, MotionSeen
+from translation.actions import AnswerHeartbeat, AnswerJoin, SendCommit
+from translation.events import (
+    BeatWanted,
+    ClientLeft,
+    CommitAnswered,
+    CoordinatorLost,
+    LullWanted,
+    MotionSeen,
+    Protocol,
+)
 from translation.member import Rejoin
+from translation.states import Standing
 
 # --- silence -------------------------------------------------------------------------------------------------------
 
@@ -149,6 +162,23 @@ def test_a_client_that_is_back_with_a_later_generation_has_been_told_things_else
     play >> beats(6, 7) << AnswerHeartbeat(6, e.REBALANCE_IN_PROGRESS)
     after(play, granted(2))
     assert play >> joins(8, owned=[0, 5]) << beat(2, owned=[0, 5])
+
+
+def test_what_it_was_told_there_of_a_topic_that_nobody_here_can_name_it_must_drop() -> None:
+    """It is subscribed to it, and nobody has asked what it is called."""
+    join = joins(1, topics=["apples", "bananas"], session_timeout_ms=100_000)
+    play = after(Playbook(), join, granted(2, [0]), LEARNED, target(2, [0]), syncs(), wait(60_000), beats(5, 3))
+    metadata = subscription(["apples", "bananas"], [7], topic="bananas")
+    play >> joins(6, protocols=(Protocol("range", metadata),)) << AnswerJoin(6, e.UNKNOWN_MEMBER_ID, member_id="m")
+    assert play >> granted(2) << beat(-1)
+
+
+def test_a_later_generation_is_none_for_whoever_is_to_join_anew() -> None:
+    """It has nothing to go on from: its client joins too."""
+    play = after(Playbook(stable(), NOW), joins(6, session_timeout_ms=45_000), refused(e.UNKNOWN_MEMBER_ID))
+    after(play, ClientLeft(request=6), LOST, wait(24_000))
+    assert play.member.standing is Standing.JOINING
+    assert play >> beats(9, 7) << AnswerHeartbeat(9, e.ILLEGAL_GENERATION)
 
 
 # --- a lull --------------------------------------------------------------------------------------------------------

@@ -7,11 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.groups import native
 from proxy.groups.orders import Orders
 from proxy.memory import LARGEST_MEMORY
 from translation import actions as do
+from translation import errors as e
 from translation import events as ev
+from translation.group_heartbeat import GroupHeartbeat
+from translation.member import Member
 
 KEY = ("group", "member")
 
@@ -53,3 +57,35 @@ def test_names_are_asked_for_once_until_there_are_too_many() -> None:
     learns(1)
     assert cluster.asked[3:] == [1, 1]
     assert cluster.told[-1] == ev.TopicsLearned(names={f"{1:032x}": f"{1:032x}"})
+
+
+def test_an_answer_is_not_for_the_next_member_of_the_same_id() -> None:
+    """One ended while its broker was silent, and its client is back: what that broker says at last is old."""
+    heard: list[Callable[[Any], None]] = []
+    told: list[ev.AnyEvent] = []
+    line = SimpleNamespace(versions={keys.CONSUMER_GROUP_HEARTBEAT: (0, 1)}, ask=lambda _, hear: heard.append(hear))
+    host: Any = SimpleNamespace(
+        lines={KEY: line},
+        members={},
+        clock=SimpleNamespace(now_ns=0),
+        observe=lambda _: None,
+        feed=lambda _, event: told.append(event),
+        requests=None,
+    )
+    orders = Orders(host)
+
+    def beats() -> None:
+        beat = GroupHeartbeat(group_id="group", member_id="member", member_epoch=3)
+        host.members[KEY] = Member(group_id="group", member_id="member", in_flight=beat)
+        orders.perform(KEY, do.SendGroupHeartbeat(beat), None)
+
+    beats()
+    beats()
+    heard[0](m.ConsumerGroupHeartbeatResponse(error_code=e.UNKNOWN_MEMBER_ID))
+    heard[0](None)
+    assert told == []
+    heard[1](None)
+    assert told == [ev.CoordinatorLost()]
+    host.members.clear()
+    heard[1](None)
+    assert told == [ev.CoordinatorLost()]

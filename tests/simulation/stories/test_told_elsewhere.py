@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from simulation import assignors
+from simulation.assignors import Candidate, Partitions, Target
 from simulation.brokers import BrokerLine
 from simulation.errors import Error
 from simulation.story import Story
@@ -97,3 +99,69 @@ def test_a_static_member_that_left_with_its_proxy_joins_with_empty_hands(
     story.passes(20_000)
     story.settles()
     assert [len(owned) for owned in story.shares().values()] == [2, 2]
+
+
+@LINES
+@pytest.mark.parametrize("is_told", [True, False], ids=["stopped", "killed"])
+def test_a_restart_within_a_revoke_callback_gives_away_nothing_that_its_client_still_holds(
+    line: BrokerLine, is_told: bool
+) -> None:
+    """SyncGroup has told it less, it beats while it lets go, and brokers before 4.3 do not describe what it must give up."""
+    story = Story(line, foo=4)
+    alice = ByHand(story, "alice", session_timeout_ms=45_000).enters()
+    story.settles()
+    story.native("nina").joins()
+    while alice.beats() is not Error.REBALANCE_IN_PROGRESS:
+        story.passes(300)
+    alice.joins(number for _, number in alice.partitions)
+    alice.syncs()
+    if is_told:
+        story.world.proxies["proxy"].stops()
+    story.proxy_restarts()
+    for _ in range(20):
+        assert alice.beats() in (Error.NONE, Error.REBALANCE_IN_PROGRESS)
+        story.passes(1_000)
+
+
+# --- back before it was missed --------------------------------------------------------------------------------------
+
+
+def takes_what_alice_got_last(candidates: list[Candidate], partitions: Partitions) -> Target:
+    """Targets are the coordinator's to choose, and the newcomer's may be this one."""
+    has = {each.member_id: set(each.has) for each in candidates}
+    target = assignors.uniform(candidates, partitions)
+    alice = next((name for name in has if name.startswith("alice")), None)
+    dave = next((name for name in has if name.startswith("dave")), None)
+    if alice is None or dave is None or has[dave] or len(has[alice]) < 2:
+        return target
+    last = max(has[alice])
+    return {name: frozenset(own - {last}) for name, own in has.items()} | {dave: frozenset({last})}
+
+
+@LINES
+@pytest.mark.parametrize("version", [3, 1])
+@pytest.mark.parametrize("revoke_ms", [500, 5_000])
+def test_a_client_that_brings_its_claims_back_before_it_was_missed_keeps_them(
+    line: BrokerLine, version: int, revoke_ms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was given a partition elsewhere, is asked there to give it up, and says here, in its JoinGroup, that it holds it.
+    Subscriptions before version 2 do not say that this is of another generation."""
+    monkeypatch.setitem(assignors.ASSIGNORS, "uniform", takes_what_alice_got_last)
+    story = Story(line, foo=6, rules=Rules(plan_ms=0))
+    story.another_proxy("second")
+    for name, native_ms in (("bob", 0), ("carol", 14_000)):
+        story.native(name, revoke_ms=native_ms).joins()
+        story.settles()
+    style = COOPERATIVE | {"revoke_ms": revoke_ms, "subscription_version": version}
+    alice = story.legacy("alice", session_timeout_ms=45_000, **style).joins().syncs()
+    story.until(lambda: len(alice.who.partitions) == 1 and alice.who.stable, "alice has a part of it")
+    story.passes(13_500)
+    alice.moves_to("second")
+    story.until(lambda: len(alice.who.partitions) == 2 and alice.who.stable, "alice has all of it")
+    story.native("dave").who.starts()
+    alice.hears_of_a_rebalance()
+    story.passes(1)
+    alice.moves_to("proxy")
+    # Whoever is given what another one holds breaks the story.
+    story.passes(40_000)
+    story.settles()

@@ -1,4 +1,8 @@
-"""Messages to bytes and back, strictly: what is missing, left over or impossible is a CodecError and nothing else is."""
+"""Messages to bytes and back: what is missing, left over or impossible is a CodecError and nothing else is.
+
+As strict as Kafka's own reader and no stricter (tests/codec/test_broken_bodies.py holds one against the other, and names what
+is left between them): what a broker takes from a client must not fail here.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +33,13 @@ def schema_of(cls: type) -> Schema:
     return schema
 
 
-def decode(cls: type[M], version: int, data: Bytes, offset: int = 0) -> M:
-    """The message that begins at `offset` and ends with the data."""
+def decode(cls: type[M], version: int, data: Bytes, offset: int = 0, to_the_end: bool = True) -> M:
+    """The message that begins at `offset` and ends with the data, or, if not `to_the_end`, before that."""
     read = _decoders.get((cls, version)) or _new_decoder(cls, version)
     data = data if type(data) is bytes else bytes(data)
     try:
         message, end = read(data, offset)
-        if end == len(data):
+        if end == len(data) or (end < len(data) and not to_the_end):
             return message  # type: ignore[no-any-return]
     except _FAILURES:
         pass

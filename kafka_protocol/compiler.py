@@ -10,6 +10,7 @@ A decoder is `decode(b, o) -> (message, offset)` over bytes, an encoder `encode(
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -34,6 +35,8 @@ FIXED = {
 PREPARED = 64
 # Of a string, whatever its length is written in: Kafka's own reader takes no more.
 LONGEST_STRING = 32_767
+# Half of a pair in UTF-16, written as if it were a letter, or cut short.
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 Decoder = Callable[[bytes, int], tuple[Any, int]]
 Encoder = Callable[[Any, bytearray], None]
@@ -63,7 +66,7 @@ class _Writing:
         self.version = version
         self.flexible = flexible
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {"uv": read_varint, "wuv": _varint, "rtags": read_tags, "wtags": write_tags}
+        self.names: dict[str, Any] = {"compact": read_length, "wuv": _varint, "rtags": read_tags, "wtags": write_tags}
         self.names |= {"bad": _bad, "pack": struct.pack, "unpack_from": struct.unpack_from, "text": read_text}
         self.depth = 1
         self.fresh = 0
@@ -157,7 +160,7 @@ class _Decoding(_Writing):
         elif field.type in ("string", "bytes", "records"):
             self.sized(target, field)
         elif field.may_be_null(self.version):
-            self.say("o += 1", f"if b[o - 1] == 255: {target} = None", "else:")
+            self.say("o += 1", f"if b[o - 1] > 127: {target} = None", "else:")
             self.depth += 1
             self.struct(target, self.class_of(field), field.fields, tags=self.flexible)
             self.depth -= 1
@@ -170,18 +173,16 @@ class _Decoding(_Writing):
     def length(self, target: str, field: Field, letter: str) -> None:
         if self.compact(field):
             self.say(f"{target} = b[o] - 1", "o += 1")
-            self.say(f"if {target} > 126:", f"    {target}, o = uv(b, o - 1)", f"    {target} -= 1")
+            self.say(f"if {target} > 126:", f"    {target}, o = compact(b, o - 1)")
             if field.type == "string":
                 self.say(f"    if {target} > {LONGEST_STRING}: bad('too long a string')")
         else:
             self.fixed([(target, letter)])
 
     def null(self, target: str, length: str, field: Field) -> None:
-        if field.may_be_null(self.version):
-            self.say(f"if {length} == -1: {target} = None")
-            self.say(f"elif {length} < 0: bad('a length of ' + str({length}))")
-        else:
-            self.say(f"if {length} < 0: bad('null where null may not be')")
+        """Any negative length, as Kafka's own reader takes it."""
+        null = f"{target} = None" if field.may_be_null(self.version) else "bad('null where null may not be')"
+        self.say(f"if {length} < 0: {null}")
 
     def sized(self, target: str, field: Field) -> None:
         size = self.name("n")
@@ -342,25 +343,43 @@ def _bad(reason: str) -> None:
     raise ValueError(reason)
 
 
+def as_java_reads(b: bytes) -> str:
+    """What is not UTF-8: Java puts one replacement character where Python does, but for a surrogate one, not three."""
+    return _SURROGATE.sub(b"\xff", b).decode(errors="replace")
+
+
 def read_text(b: bytes) -> str:
     """What is not UTF-8, as Kafka's own reader takes it: a client's name in Latin-1, for one."""
-    text = b.decode(errors="replace")
+    text = as_java_reads(b)
     if len(text.encode()) > LONGEST_STRING:
         _bad("too long a string")
     return text
 
 
 def read_varint(b: bytes, o: int) -> tuple[int, int]:
+    """Of five bytes at most. What a fifth has beyond 32 bits is dropped, as in Kafka's own reader."""
     value = shift = 0
-    while True:
+    while shift < 28:
         byte = b[o]
         o += 1
         value |= (byte & 127) << shift
         if byte < 128:
             return value, o
         shift += 7
-        if shift > 28:
-            _bad("a varint of more than five bytes")
+    if b[o] > 127:
+        _bad("a varint of more than five bytes")
+    return value | (b[o] & 15) << 28, o + 1
+
+
+def read_length(b: bytes, o: int) -> tuple[int, int]:
+    """One less than is written, and of 32 bits with a sign: there are clients who write null as a varint of -1."""
+    first = b[o]
+    if first < 128:
+        return first - 1, o + 1
+    if b[o + 1] < 128:
+        return (first & 127 | b[o + 1] << 7) - 1, o + 2
+    size, o = read_varint(b, o)
+    return size - (1 if size <= 2**31 else 2**32 + 1), o
 
 
 def _varint(value: int) -> bytes:

@@ -9,12 +9,12 @@ import struct
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from kafka_protocol.compiler import FIXED, LONGEST_STRING
+from kafka_protocol.compiler import FIXED, LONGEST_STRING, as_java_reads
 from kafka_protocol.errors import CodecError
 from kafka_protocol.schema import Field
 
 
-class _Walk:
+class Walk:
     """Reads a message field by field; `path` and `at` say where it is."""
 
     def __init__(self, message: str, version: int, flexible: bool, data: bytes, at: int) -> None:
@@ -41,7 +41,7 @@ class _Walk:
             byte = self.take(1)[0]
             value |= (byte & 127) << shift
             if byte < 128:
-                return value
+                return value % 2**32
         self.fail("a varint of more than five bytes")
 
     def fields(self, fields: Iterable[Field], tags: bool) -> None:
@@ -54,20 +54,23 @@ class _Walk:
 
     def tags(self, known: dict[int, Field]) -> None:
         seen = set()
-        for _ in range(self.varint()):
+        count = self.varint()
+        if count > len(self.data) - self.at:
+            self.fail(f"{count} tagged fields in {len(self.data) - self.at} bytes")
+        for _ in range(count):
             tag, size = self.varint(), self.varint()
             if tag in seen:
                 self.fail(f"tag {tag} twice")
             seen.add(tag)
-            end = self.at + size
+            start, end = self.at, self.at + size
+            if end > len(self.data):
+                self.fail(f"tag {tag} says {size} bytes, {len(self.data) - start} are left")
             if tag not in known:
-                self.take(size)
+                self.at = end
                 continue
-            self.take(size)
-            self.at = end - size
             self.value(known[tag])
             if self.at != end:
-                self.fail(f"tag {tag} says {size} bytes and has {self.at - end + size}")
+                self.fail(f"tag {tag} says {size} bytes and has {self.at - start}")
 
     def value(self, field: Field) -> None:
         self.path.append(field.name)
@@ -81,23 +84,29 @@ class _Walk:
             self.array(field)
         elif field.type in ("string", "bytes", "records"):
             self.sized(field)
-        elif not (field.may_be_null(self.version) and self.take(1) == b"\xff"):
+        elif not (field.may_be_null(self.version) and self.take(1) >= b"\x80"):
             self.fields(field.fields, self.flexible)
 
+    def is_compact(self, field: Field) -> bool:
+        return self.flexible and not field.never_compact
+
     def length(self, field: Field) -> int:
-        if self.flexible and not field.never_compact:
+        if self.is_compact(field):
             size = self.varint() - 1
+            if size >= 2**31:
+                # To Kafka, whose numbers have a sign.
+                size -= 2**32
         else:
             letter = "h" if field.type == "string" else "i"
             (size,) = struct.unpack(">" + letter, self.take(struct.calcsize(letter)))
-        if size < 0 and not (size == -1 and field.may_be_null(self.version)):
-            self.fail("null where null may not be" if size == -1 else f"a length of {size}")
+        if size < 0 and not field.may_be_null(self.version):
+            self.fail("null where null may not be")
         return int(size)
 
     def sized(self, field: Field) -> None:
         taken = self.take(max(self.length(field), 0))
         # As it will be written: what is not UTF-8 takes more bytes then.
-        size = len(taken.decode(errors="replace").encode()) if field.type == "string" else 0
+        size = len(as_java_reads(taken).encode()) if field.type == "string" else 0
         if size > LONGEST_STRING:
             self.at -= len(taken)
             self.fail(f"a string of {size:,} bytes, of at most {LONGEST_STRING:,}")
@@ -123,7 +132,7 @@ def explain_decoding(
     whole: bool = True,
 ) -> CodecError:
     """`whole=False`: of a prefix, as in `compile_decoder`."""
-    walk = _Walk(message, version, flexible, data, at)
+    walk = Walk(message, version, flexible, data, at)
     try:
         walk.fields(fields, tags=flexible and whole)
     except CodecError as error:

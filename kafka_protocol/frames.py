@@ -60,7 +60,7 @@ def decode_request_header(data: Bytes, offset: int = 0) -> tuple[RequestHeader, 
         raise CodecError("RequestHeader", -1, "", offset, f"{len(data) - offset} bytes of at least {_REQUEST.size}")
     key, version, correlation_id, size = _REQUEST.unpack_from(data, offset)
     after = at + max(size, 0)
-    if size < -1 or after > len(data):
+    if after > len(data):
         raise CodecError("RequestHeader", version, f"client_id of api {key}", at, f"a length of {size}")
     field, tags = "client_id", dict[int, bytes]()
     try:
@@ -91,10 +91,11 @@ def encode_request(key: int, version: int, correlation_id: int, client_id: str |
 
 
 def decode_request(data: Bytes) -> tuple[RequestHeader, Any]:
+    """Brokers look at nothing behind the last field of a request, and there is no reason to."""
     header, at = decode_request_header(data)
     if header.api_key not in API:
         raise CodecError("RequestHeader", header.api_version, "api_key", 0, f"{header.api_key} is not known")
-    return header, decode(API[header.api_key].request, header.api_version, data, at)
+    return header, decode(API[header.api_key].request, header.api_version, data, at, to_the_end=False)
 
 
 def response_body_offset(key: int, version: int, data: Bytes) -> int:

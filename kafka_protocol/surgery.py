@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 from kafka_protocol.codec import Bytes, decode_prefix, encode_prefix
-from kafka_protocol.compiler import read_tags, read_varint
+from kafka_protocol.compiler import read_length, read_tags
 from kafka_protocol.messages import MetadataResponse
 
 # A client id and a transactional id of ordinary length fit in the first, of any length in the second.
@@ -53,8 +53,8 @@ def _produce_acks(front: bytes) -> int:
             _, at = read_tags(front, at)
         else:
             at += 1
-        size, at = read_varint(front, at)
-        at += max(size - 1, 0)
+        size, at = read_length(front, at)
+        at += max(size, 0)
     elif version >= FIRST_PRODUCE_WITH_TRANSACTIONS:
         (size,) = struct.unpack_from(">h", front, at)
         at += 2 + max(size, 0)
@@ -72,15 +72,15 @@ def names_no_broker(answer: Bytes, version: int) -> bool:
 
 
 def _has_no_tags(answer: bytes, at: int, version: int) -> bool:
-    topics, at = read_varint(answer, at)
-    for _ in range(topics - 1):
+    topics, at = read_length(answer, at)
+    for _ in range(topics):
         if version >= FIRST_PRODUCE_BY_TOPIC_ID:
             at += 16
         else:
-            size, at = read_varint(answer, at)
-            at += size - 1
-        partitions, at = read_varint(answer, at)
-        for _ in range(partitions - 1):
+            size, at = read_length(answer, at)
+            at += max(size, 0)
+        partitions, at = read_length(answer, at)
+        for _ in range(partitions):
             at += PARTITION_FIGURES + len(AS_EVER)
             if answer[at - len(AS_EVER) : at] != AS_EVER:
                 return False

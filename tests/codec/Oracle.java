@@ -1,47 +1,55 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.HexFormat;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.message.ConsumerProtocolAssignment;
 import org.apache.kafka.common.message.ConsumerProtocolSubscription;
+import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
 
-/** Reads "name key version hex" lines, decodes and encodes each with Kafka's own classes, and prints where bytes differ. */
+/**
+ * Reads "name key version hex" lines, and says of each what Kafka's own classes make of it: "READ left hex" with how many bytes
+ * they leave and what they write again, "UNWRITABLE left reason" where they do not write what they have read, "REFUSED left reason".
+ */
 public class Oracle {
     public static void main(String[] arguments) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in));
-        int same = 0;
+        var said = new PrintStream(System.out, false);
         for (String line; (line = lines.readLine()) != null; ) {
             String[] parts = line.split(" ", -1);
-            short version = Short.parseShort(parts[2]);
-            byte[] given = HexFormat.of().parseHex(parts[3]);
-            String verdict;
-            try {
-                verdict = Arrays.equals(given, again(empty(parts[0], Short.parseShort(parts[1])), version, given)) ? null : "differs";
-            } catch (Exception | Error failure) {
-                verdict = failure.toString();
-            }
-            if (verdict == null) same++;
-            else System.out.println("DIFFERENT " + parts[0] + " " + version + " " + verdict);
+            var message = empty(parts[0], Short.parseShort(parts[1]));
+            said.println(verdict(message, Short.parseShort(parts[2]), HexFormat.of().parseHex(parts[3])));
         }
-        System.out.println("SAME " + same);
+        said.flush();
     }
 
     private static Message empty(String name, short key) {
+        if (name.equals("RequestHeader")) return new RequestHeaderData();
         if (name.equals("ConsumerProtocolSubscription")) return new ConsumerProtocolSubscription();
         if (name.equals("ConsumerProtocolAssignment")) return new ConsumerProtocolAssignment();
         var type = ApiMessageType.fromApiKey(key);
         return name.endsWith("Request") ? type.newRequest() : type.newResponse();
     }
 
-    private static byte[] again(Message message, short version, byte[] given) {
+    private static String verdict(Message message, short version, byte[] given) {
         var in = new ByteBufferAccessor(ByteBuffer.wrap(given));
-        message.read(in, version);
-        if (in.remaining() != 0) throw new IllegalStateException(in.remaining() + " bytes left over");
+        try {
+            message.read(in, version);
+        } catch (Exception | Error failure) {
+            return "REFUSED " + in.remaining() + " " + failure;
+        }
+        try {
+            return "READ " + in.remaining() + " " + HexFormat.of().formatHex(again(message, version));
+        } catch (Exception | Error failure) {
+            return "UNWRITABLE " + in.remaining() + " " + failure;
+        }
+    }
+
+    private static byte[] again(Message message, short version) {
         var cache = new ObjectSerializationCache();
         var out = ByteBuffer.allocate(message.size(cache, version));
         message.write(new ByteBufferAccessor(out), cache, version);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import random
 import re
+import struct
 import subprocess
 import sys
 
@@ -12,10 +14,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_protocol import API, CodecError, decode, decode_prefix, encode, encode_response, messages, schema_of, surgery
+from kafka_protocol import (
+    API,
+    CodecError,
+    decode,
+    decode_prefix,
+    decode_request,
+    encode,
+    encode_request,
+    encode_response,
+    messages,
+    schema_of,
+    surgery,
+)
 from kafka_protocol.explaining import explain_decoding
 from kafka_protocol.frames import RequestHeader, decode_request_header, encode_request_header, response_body_offset
 from kafka_protocol.schema import Schema
+from tests.codec.breaking import Places, broken
 from tests.codec.chance import Chance
 
 SCHEMAS: list[Schema] = [
@@ -98,6 +113,54 @@ def test_what_is_not_utf8_is_read_as_kafka_reads_it(version: int) -> None:
     assert decode_request_header(header)[0].client_id == "caf\N{REPLACEMENT CHARACTER}"
 
 
+@pytest.mark.parametrize("surrogate", [b"\xed\xa0\x80", b"\xed\xbf"])
+def test_a_surrogate_is_one_letter_that_is_none_as_to_kafka(surrogate: bytes) -> None:
+    """Not three: the group would be another one to the broker."""
+    written = encode(messages.HeartbeatRequest(group_id="caf" + "?" * len(surrogate)), 3)
+    read = decode(messages.HeartbeatRequest, 3, written.replace(b"?" * len(surrogate), surrogate))
+    assert read.group_id == "caf\N{REPLACEMENT CHARACTER}"
+
+
+# PyPI's kafka-protocol 0.1 writes the first.
+@pytest.mark.parametrize("length", [b"\xff\xff\xff\xff\x0f", b"\x83\x80\x80\x80\x78", b"\x81\x80\x80\x80\x08"])
+def test_a_negative_length_that_is_compact_is_null_where_null_may_be(length: bytes) -> None:
+    sound = encode(messages.HeartbeatRequest(group_id="g", member_id="m"), 4)
+    assert sound.endswith(b"m\0\0")
+    assert decode(messages.HeartbeatRequest, 4, sound[:-2] + length + b"\0").group_instance_id is None
+    with pytest.raises(CodecError, match="group_id at byte 5: null where null may not be"):
+        decode(messages.HeartbeatRequest, 4, length + sound[2:])
+
+
+@pytest.mark.parametrize("length", [-1, -2, -(2**15)])
+def test_any_negative_length_is_null_where_null_may_be(length: int) -> None:
+    written = struct.pack(">h", length)
+    sound = encode(messages.HeartbeatRequest(group_id="g", member_id="m"), 3)
+    assert decode(messages.HeartbeatRequest, 3, sound[:-2] + written).group_instance_id is None
+    with pytest.raises(CodecError, match="group_id at byte 2: null where null may not be"):
+        decode(messages.HeartbeatRequest, 3, written + sound[3:])
+    topics = struct.pack(">i", length * 2**16)
+    assert decode(messages.MetadataRequest, 1, topics).topics is None
+    header = encode_request_header(RequestHeader(12, 3, 1, None))
+    assert decode_request_header(header[:-2] + written) == (RequestHeader(12, 3, 1, None), len(header))
+
+
+def test_any_negative_marker_is_a_null_struct() -> None:
+    sound = encode(messages.ConsumerGroupHeartbeatResponse(member_id="m", assignment=None), 0)
+    assert sound.endswith(b"\xff\0")
+    for marker in (b"\x80", b"\xfe"):
+        assert decode(messages.ConsumerGroupHeartbeatResponse, 0, sound[:-2] + marker + b"\0").assignment is None
+
+
+@pytest.mark.parametrize("version", [0, 3, 4])
+def test_of_a_request_nobody_looks_at_what_is_behind_its_last_field(version: int) -> None:
+    request = messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m")
+    frame = encode_request(12, version, 7, "a client", request)
+    assert decode_request(frame + b"more") == decode_request(frame)
+    for end in range(len(frame)):
+        with pytest.raises(CodecError, match=r"^(HeartbeatRequest|RequestHeader) v"):
+            decode_request(frame[:end])
+
+
 def test_a_string_has_32767_bytes_at_most_in_every_version() -> None:
     for version in (3, 4):
         longest = messages.HeartbeatRequest(group_id="g" * 32_767)
@@ -165,15 +228,28 @@ def test_flipped_bytes_are_read_alike_by_the_fast_and_the_slow_way(
     body = bytearray(encode(Chance(seed).message(schema, version, tags=True), version))
     for _ in range(data.draw(st.integers(1, 3)) if body else 0):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
-    slow = explain_decoding(
-        schema.name, schema.fields(version), version, version >= schema.flexible_from, bytes(body), 0
-    )
+    _is_read_alike(schema, version, bytes(body))
+
+
+def test_broken_bodies_are_read_alike_by_the_fast_and_the_slow_way() -> None:
+    chance, draw = Chance(8), random.Random(9)
+    for schema, version in EVERY_VERSION:
+        body = encode(chance.message(schema, version, tags=True), version)
+        places = Places(schema.name, schema.fields(version), version, version >= schema.flexible_from, body)
+        for _ in range(6):
+            way, other = broken(places, draw)
+            _is_read_alike(schema, version, other, way)
+
+
+def _is_read_alike(schema: Schema, version: int, body: bytes, way: str = "") -> None:
+    slow = explain_decoding(schema.name, schema.fields(version), version, version >= schema.flexible_from, body, 0)
     fast = None
     try:
-        decode(getattr(messages, schema.name), version, bytes(body))
+        decode(getattr(messages, schema.name), version, body)
     except CodecError as error:
         fast = str(error)
-    assert fast == str(slow) or (fast is None and slow.reason == "0 bytes are left over")
+    # The words are the slow way's in both: where it finds nothing wrong, the fast one must not either.
+    assert fast == (None if slow.reason == "0 bytes are left over" else str(slow)), way
 
 
 @given(st.binary(max_size=60))
@@ -226,6 +302,13 @@ def test_acks_are_found_at_the_front_of_a_produce_request_or_more_of_it_is_asked
             assert ends[-1] == -1
             assert set(ends) == {None, -1}
             assert ends == sorted(ends, key=lambda found: found is not None)
+
+
+def test_acks_are_found_behind_a_transactional_id_that_is_null_as_a_varint_of_minus_one() -> None:
+    frame = encode_request(0, 9, 1, "c", messages.ProduceRequest(acks=0, timeout_ms=9))
+    null = encode_request_header(RequestHeader(0, 9, 1, "c"))
+    assert frame.startswith(null + b"\0")
+    assert surgery.produce_acks(null + b"\xff\xff\xff\xff\x0f" + frame[len(null) + 1 :]) == 0
 
 
 @pytest.mark.parametrize("version", range(10, 14))

@@ -1,5 +1,8 @@
 """Where decoding or encoding went wrong: slow walks along the schema, taken only after the fast way has failed.
 
+Ten times as slow, and nobody else has a turn meanwhile: whoever sends megabytes of small things and one byte that is wrong
+behind them is told how far we looked.
+
 They are also a second opinion: written apart from the compiler, so a test can hold one against the other.
 """
 
@@ -13,6 +16,9 @@ from kafka_protocol.compiler import FIXED, LONGEST_STRING, as_java_reads
 from kafka_protocol.errors import CodecError
 from kafka_protocol.schema import Field
 
+# Fields and elements that are walked through: some hundredths of a second.
+FARTHEST = 10_000
+
 
 class Walk:
     """Reads a message field by field; `path` and `at` say where it is."""
@@ -24,6 +30,12 @@ class Walk:
         self.data = data
         self.at = at
         self.path: list[str] = []
+        self._to_go = FARTHEST
+
+    def step(self) -> None:
+        if not self._to_go:
+            self.fail(f"something is wrong behind this, and {FARTHEST:,} fields were right")
+        self._to_go -= 1
 
     def fail(self, reason: str) -> NoReturn:
         raise CodecError(self.message, self.version, ".".join(self.path), self.at, reason)
@@ -58,6 +70,7 @@ class Walk:
         if count > len(self.data) - self.at:
             self.fail(f"{count} tagged fields in {len(self.data) - self.at} bytes")
         for _ in range(count):
+            self.step()
             tag, size = self.varint(), self.varint()
             if tag in seen:
                 self.fail(f"tag {tag} twice")
@@ -78,6 +91,7 @@ class Walk:
         self.path.pop()
 
     def content(self, field: Field) -> None:
+        self.step()
         if field.type in FIXED:
             self.take(struct.calcsize(">" + FIXED[field.type]))
         elif field.is_array:

@@ -86,6 +86,21 @@ def test_an_error_names_the_field_within_its_lists() -> None:
         decode(messages.JoinGroupRequest, 5, bytes(broken))
 
 
+def test_an_error_behind_ten_thousand_fields_is_not_looked_for() -> None:
+    """It would take seconds in 4 MB, in which nobody else is heard."""
+    leavers = [messages.LeaveGroupRequestMemberIdentity() for _ in range(4_000)]
+    few, many = (encode(messages.LeaveGroupRequest(members=each), 4) for each in (leavers[:2_000], leavers))
+    with pytest.raises(CodecError, match=r"as a whole at byte 6004: 1 bytes are left over"):
+        decode(messages.LeaveGroupRequest, 4, few + b"x")
+    with pytest.raises(
+        CodecError, match=r"members\[3332\]\.group_instance_id at byte 10000: something is wrong behind this"
+    ):
+        decode(messages.LeaveGroupRequest, 4, many + b"x")
+    tagged = encode(messages.HeartbeatRequest(unknown_tags=tuple((n, b"") for n in range(10_001))), 4)
+    with pytest.raises(CodecError, match=r"as a whole at byte \d+: something is wrong behind this"):
+        decode(messages.HeartbeatRequest, 4, tagged + b"x")
+
+
 def test_an_error_in_a_prefix_names_the_place_that_the_whole_would() -> None:
     brokers = [messages.MetadataResponseBroker(host="h" * 5), messages.MetadataResponseBroker(host="h" * 40)]
     for version in range(14):

@@ -37,15 +37,39 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
-        "if member.is_stranger and member.standing is Standing.JOINING and subscription.owned:",
+        "if member.standing is Standing.JOINING and subscription.owned:",
         "if False:",
-        "a static member that had left does not join while its client holds something",
+        "nobody joins upstream while its client holds something",
     ),
     Mutant(
         "joining.py",
-        "if member.is_stranger or member.has_just_come else ()",
-        "if member.is_stranger else ()",
+        "member.is_stranger or member.has_just_come or not is_told_here",
+        "member.is_stranger or not is_told_here",
         "what a client was told elsewhere is claimed for it when it comes back",
+    ),
+    Mutant(
+        "joining.py",
+        "member.has_just_come or not is_told_here",
+        "member.has_just_come",
+        "and so it is when it comes back before it was missed",
+    ),
+    Mutant(
+        "adopting.py",
+        "contract=msgspec.structs.replace(member.contract, topics=()),",
+        "",
+        "whoever comes back may hold a topic that nobody here has a name for",
+    ),
+    Mutant(
+        "member.py",
+        "tuple(sorted(self.told | self.owned))",
+        "tuple(sorted(self.told))",
+        "the journal knows what a client has yet to let go of",
+    ),
+    Mutant(
+        "speaking.py",
+        " and member.standing is not Standing.JOINING",
+        "",
+        "whoever joins anew is no member that comes back",
     ),
     Mutant(
         "adopting.py",

@@ -1,8 +1,9 @@
 """What the translation costs and achieves, in numbers: counted from observations, shown when somebody asks.
 
-A member's *rebalance* begins when the client has to join or rejoin, and ends when it is stable again or gone. Each *epoch*
-of a member is counted when a newer one replaces it: was the client ever told of it, or was it none of its concern? Labels
-that clients choose (groups, software, reasons) are bounded, and cut: past the limits below they are counted as `other`.
+A member's *rebalance* begins when the client has to join or rejoin, and ends when it is stable again or gone. An *epoch*
+of a member is counted when a newer one replaces it: was the client told of it, or was it none of its concern, from first to
+last? One that passed while the client was joining, or was about to have to, is neither. Labels that clients choose (groups,
+software, reasons) are bounded, and cut: past the limits below they are counted as `other`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ GROUP_METRICS = {
     "rebalances": "rebalances of members that have ended, by how they began and how they ended",
     "rebalance_seconds": "how long a member's rebalance took, for those that ended stable",
     "translations": "group requests answered here, by api and outcome",
-    "member_epochs": "epochs that members left for newer ones, by whether the client was told of them",
+    "member_epochs": "epochs that members left for newer ones: the client was told of them, or they moved nothing for it",
     "upstream_errors": "errors of coordinators in answer to heartbeats; `lost` where no answer came",
     "upstream_heartbeat_seconds": "from a heartbeat sent upstream to its answer",
     "heartbeat_age_seconds": "since the first heartbeat without an answer of the member that has waited longest for one",
@@ -97,8 +98,8 @@ class GroupMetrics(Collector):
         self._sent: OrderedDict[int, tuple[Key, int]] = OrderedDict()
         # When a member first asked its coordinator of those times that it had no answer, the longest ago first.
         self._unanswered: OrderedDict[Key, int] = OrderedDict()
-        # At which epoch a member's client was told its partitions.
-        self._told: dict[Key, int] = {}
+        # Was a member's client told of the epoch it is at? Whoever it is not known of has no entry.
+        self._told: dict[Key, str] = {}
         self._passing: OrderedDict[Key, None] = OrderedDict()
         self._rebalances: Counter[Labels] = Counter()
         self._translations: Counter[Labels] = Counter()
@@ -163,10 +164,7 @@ class GroupMetrics(Collector):
         key = (it.group_id, it.member_id)
         self._recount(key, it.phase, _bounded(changed.client.software or "unknown", self._software, MOST_SOFTWARE))
         self._rebalance(key, it, changed.at_ns)
-        if it.epoch > it.epoch_before > 0:
-            self._epochs[("yes" if self._told.get(key) == it.epoch_before else "no",)] += 1
-        if (it.phase_before, it.phase) in TELLINGS:
-            self._told[key] = it.epoch
+        self._epoch(key, it)
         if it.phase is Phase.ABSENT:
             self._unanswered.pop(key, None)
             self._told.pop(key, None)
@@ -194,6 +192,20 @@ class GroupMetrics(Collector):
                 self._rebalance_s.add(from_ns, at_ns)
         elif (it.phase_before, it.phase) in BEGINNINGS:
             self._begun[key] = (BEGINNINGS[it.phase_before, it.phase], at_ns)
+
+    def _epoch(self, key: Key, it: Transition) -> None:
+        """The one that is left is counted, by what came to be known of it while the member was there."""
+        is_another = it.epoch != it.epoch_before
+        told = self._told.pop(key, None) if is_another else self._told.get(key)
+        if told is not None and it.epoch > it.epoch_before:
+            self._epochs[(told,)] += 1
+        moves_nothing = it.phase_before is it.phase is Phase.STABLE and it.owned == it.assigned
+        if (it.phase_before, it.phase) in TELLINGS:
+            self._told[key] = "yes"
+        elif is_another and moves_nothing:
+            self._told[key] = "no"
+        elif told == "no" and not moves_nothing:
+            self._told.pop(key, None)
 
     # ------------------------------------------------------------------------------------------------------- shown
 

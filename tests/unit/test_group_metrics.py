@@ -31,7 +31,7 @@ from proxy.observations import (
 from proxy.tracing.metrics import TraceMetrics
 from proxy.tracing.traces import Traces
 from tests.unit.observing import LEGACY, changed
-from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
+from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 from translation.states import Phase
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +48,7 @@ def moved(
     epochs: tuple[int, int] = (7, 7),
     generation: int = 7,
     client: Client = LEGACY,
+    assigned: tuple[TopicPartition, ...] = (),
 ) -> Changed:
     return changed(
         int(at_s * SECOND),
@@ -60,6 +61,7 @@ def moved(
         epoch=epochs[1],
         generation_before=generation,
         generation=generation,
+        assigned=assigned,
     )
 
 
@@ -146,6 +148,52 @@ def test_an_epoch_that_was_passed_over_in_silence_is_told_from_one_that_the_clie
         moved(Phase.PREPARE_REBALANCE, Phase.PREPARE_REBALANCE, epochs=(10, 11), generation=12),
     )
     assert shown.of("member_epochs_total") == {("yes",): 2, ("no",): 2}
+
+
+def test_what_passes_while_a_client_joins_is_no_silence() -> None:
+    """A real run: a client that starts and stops, and was told of every epoch at which it was stable."""
+    shown = Shown(
+        joins(),
+        moved(Phase.COMPLETING_REBALANCE, Phase.COMPLETING_REBALANCE, epochs=(0, 9), generation=-1),
+        moved(Phase.COMPLETING_REBALANCE, Phase.COMPLETING_REBALANCE, epochs=(9, 10), generation=-1),
+        moved(Phase.COMPLETING_REBALANCE, Phase.STABLE, epochs=(10, 10), generation=10),
+        moved(Phase.STABLE, Phase.ABSENT, epochs=(10, 10), generation=10),
+    )
+    assert shown.of("member_epochs_total") == {("yes",): 0, ("no",): 0}
+
+
+def test_nor_is_an_epoch_that_takes_something_from_a_client_and_is_over_before_that_syncs() -> None:
+    shown = Shown(
+        moved(Phase.COMPLETING_REBALANCE, Phase.STABLE),
+        moved(Phase.STABLE, Phase.PREPARE_REBALANCE, epochs=(7, 8)),
+        moved(Phase.PREPARE_REBALANCE, Phase.PREPARE_REBALANCE, epochs=(8, 9)),
+        moved(Phase.PREPARE_REBALANCE, Phase.COMPLETING_REBALANCE, epochs=(9, 9)),
+    )
+    assert shown.of("member_epochs_total") == {("yes",): 1, ("no",): 0}
+
+
+MORE = (TopicPartition("t", 0),)
+
+
+@pytest.mark.parametrize("at_first", [MORE, ()], ids=["as it came", "later"])
+def test_nor_is_one_that_gave_a_client_partitions_which_waited_for_company(
+    at_first: tuple[TopicPartition, ...],
+) -> None:
+    shown = Shown(
+        moved(Phase.STABLE, Phase.STABLE, epochs=(7, 8), assigned=at_first),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(8, 8), assigned=MORE),
+        moved(Phase.STABLE, Phase.STABLE, epochs=(8, 9), assigned=MORE),
+    )
+    assert shown.of("member_epochs_total") == {("yes",): 0, ("no",): 0}
+
+
+def test_silence_lasted_for_an_epoch_though_the_next_one_ends_it() -> None:
+    shown = Shown(
+        moved(Phase.STABLE, Phase.STABLE, epochs=(7, 8)),
+        moved(Phase.STABLE, Phase.PREPARE_REBALANCE, epochs=(8, 9)),
+        moved(Phase.PREPARE_REBALANCE, Phase.PREPARE_REBALANCE, epochs=(9, 10)),
+    )
+    assert shown.of("member_epochs_total") == {("yes",): 0, ("no",): 1}
 
 
 def test_a_first_epoch_leaves_none_behind() -> None:

@@ -146,12 +146,14 @@ class Connections:
             connection.conversation.end()
         except Exception:
             # Nobody above knows which connection it was, and it has ended already.
+            self.counts.mistakes += 1
             self.log.error("our mistake", client=connection.client, trace=traceback.format_exc())
         self.refused(connection.client, cause, detail, connection.node)
 
     def refused(self, client: str, cause: Cause, detail: str = "", node: int | None = None) -> None:
         """Also for those that never became a connection."""
         self.counts.disconnects[cause.value] += 1
+        self.counts.mistakes += cause is Cause.OUR_MISTAKE
         say = self.log.debug if cause in ORDINARY else self.log.warning
         say("disconnected", cause=cause.value, client=client, node="bootstrap" if node is None else node, detail=detail)
 

@@ -24,6 +24,7 @@ METRICS = {
     "answers_rewritten": "answers that left changed, by api",
     "bytes_from_clients": "bytes received from clients",
     "bytes_from_brokers": "bytes received from brokers",
+    "mistakes": "faults of the proxy, each with its trace in the log",
     "stood_still_seconds": "for how long the process got no time to run, at least",
 }
 
@@ -32,6 +33,7 @@ PLAIN = (
     "upstream_connect_failures",
     "bytes_from_clients",
     "bytes_from_brokers",
+    "mistakes",
     "stood_still_seconds",
 )
 

@@ -91,6 +91,7 @@ class Proxy:
             pacing_of(settings.translation),
             Journal(Path(settings.translation.journal) if settings.translation.journal else None, log),
             log,
+            self.counts,
         )
         self.picture = Picture()
         self.group_metrics = GroupMetrics()
@@ -143,6 +144,7 @@ class Proxy:
         self.log.warning("stood still", at_least_seconds=round(seconds, 1))
 
     def _mistaken(self, failure: Exception) -> None:
+        self.counts.mistakes += 1
         self.log.error("our mistake", trace="".join(traceback.format_exception(failure)))
 
     def _open_door(self, address: Address, node: int | None) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from proxy import observations as seen
 from proxy.causes import Cause
+from proxy.counts import Counts
 from proxy.groups.clock import Clock
 from proxy.groups.journal import Journal
 from proxy.groups.line import Key, Line
@@ -39,11 +40,14 @@ RETURN_MS = 3_600_000
 
 
 class Host:
-    def __init__(self, clock: Clock, rules: GroupRules, pacing: Pacing, journal: Journal, log: Log) -> None:
+    def __init__(
+        self, clock: Clock, rules: GroupRules, pacing: Pacing, journal: Journal, log: Log, counts: Counts
+    ) -> None:
         self.clock = clock
         self.rules = rules
         self.journal = journal
         self.log = log
+        self._counts = counts
         self.observers: list[Observer] = []
         self.members: dict[Key, Member] = {}
         self.lines = Lines()
@@ -122,7 +126,8 @@ class Host:
         return Member(group_id=group_id, rules=self.rules.of(group_id).rules)
 
     def _mistaken(self, key: Key, event: ev.AnyEvent) -> None:
-        """It ends the connections on which the member speaks or is waited for, and no other."""
+        """It ends the connections on which the member speaks or is waited for, if any, and no other."""
+        self._counts.mistakes += 1
         self.log.error("our mistake", group=key[0], member=key[1], fed=repr(event), trace=traceback.format_exc())
         member = self.members.get(key)
         asked = {getattr(event, "request", None), *(member.waiting if member is not None else ())}

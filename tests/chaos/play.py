@@ -19,7 +19,7 @@ from tests.clients import LIBRARIES, Client, overlaps, shared_out
 from tests.kafka import Cluster
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
-from tests.proxy.running import Running
+from tests.proxy.running import MISTAKE, Running
 
 BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
 MAKES = (*BEGINNERS, "aiokafka", "kafka-go", "franz-go", "java-3.9")
@@ -228,7 +228,7 @@ class Play:
         outcome = self.outcome
         outcome.sent, outcome.lost, outcome.twice = steady.read_by(self._everybody)
         outcome.overlapping = len(overlaps(self._everybody, OVERLAP_TOLERANCE_MS))
-        outcome.mistakes = sum("our_mistake" in proxy.log.read_text() for proxy in self._proxies)
+        outcome.mistakes = sum(MISTAKE.search(proxy.log.read_text()) is not None for proxy in self._proxies)
 
 
 def _say(what: str) -> None:

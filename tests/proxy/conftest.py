@@ -21,4 +21,4 @@ def proxy(cluster: Cluster) -> Iterator[Running]:
     """Whatever it is asked, it is never mistaken."""
     with Running(cluster.bootstrap) as running:
         yield running.ready()
-        assert running.disconnects("our_mistake") == 0
+        assert running.mistakes() == 0

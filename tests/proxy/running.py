@@ -24,6 +24,9 @@ from tests.kafka.processes import TiedProcess
 # Nothing waits for so long but what has failed.
 START_SECONDS = 60
 
+# In a log: of a connection that ended for it, or of none.
+MISTAKE = re.compile("our[ _]mistake")
+
 
 class Running:
     def __init__(
@@ -101,6 +104,9 @@ class Running:
 
     def disconnects(self, cause: str) -> float:
         return self.metric("disconnects_total", cause=Cause(cause).value)
+
+    def mistakes(self) -> float:
+        return self.metric("mistakes_total")
 
     def count_one_more(self, cause: str, before: float) -> None:
         """One disconnect for that cause: exactly one, and its client may know of it a moment before it is counted."""

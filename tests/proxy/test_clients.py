@@ -98,7 +98,7 @@ def test_a_client_of_each_make_with_one_broker(make: str, one: Running, kafka: C
     if "share" in make:
         kafka.set_group_config(f"{topic}-group", share_auto_offset_reset="earliest")
     roundtrip(make, one, kafka, topic)
-    assert one.disconnects("our_mistake") == one.disconnects("malformed_request") == 0
+    assert one.mistakes() == one.disconnects("malformed_request") == 0
     assert one.disconnects("unsupported_version") == 0
 
 

@@ -63,7 +63,7 @@ async def test_copies_are_exactly_once_through_rebalances_and_a_kill(library: st
             # Of a broker's own classic group it would be as true.
             assert [member.member_type for member in group.members] == [NATIVE] * 2
             assert sorted(reader.values, key=int) == sorted(wanted, key=int)
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0
 
 
 async def _produce_slowly(client: Client, topic: str) -> None:

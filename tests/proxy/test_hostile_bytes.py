@@ -157,7 +157,7 @@ def test_random_and_mutated_frames_disturb_nobody(proxy: Running, neighbour: soc
                 sock.recv(65536)
             except (TimeoutError, ConnectionResetError):
                 pass
-    assert proxy.disconnects("our_mistake") == 0
+    assert proxy.mistakes() == 0
     left = lambda: healthy(neighbour) and proxy.metric("connections_open")  # noqa: E731
     proxy.wait_for(lambda: left() <= 2, "none of them is left")
 

@@ -75,7 +75,7 @@ async def standing(**how: Any) -> AsyncIterator[tuple[Cluster, Running, str]]:
         with await trio.to_thread.run_sync(Running, kafka.bootstrap) as proxy:
             await trio.to_thread.run_sync(proxy.ready)
             yield kafka, proxy, topic
-            assert proxy.disconnects("our_mistake") == 0
+            assert proxy.mistakes() == 0
 
 
 async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_upgraded() -> None:

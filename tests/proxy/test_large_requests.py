@@ -38,7 +38,7 @@ def test_large_and_small_requests_arrive_as_they_were_sent_whatever_the_pieces(k
         answered = [unpack_from(">i", read_frame(sock))[0] for _ in range(2 * REQUESTS)]
         sending.result()
         assert answered == list(range(2 * REQUESTS))
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0
     assert [batch[THE_CLIENTS:] for batch in stored(kafka, topic)] == [batch[THE_CLIENTS:] for batch in batches]
 
 

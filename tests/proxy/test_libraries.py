@@ -36,7 +36,7 @@ async def test_it_produces_consumes_commits_and_hands_over(
     libraries: list[str], proxy: Running, kafka3: Cluster
 ) -> None:
     await each(libraries, partial(hands_over, proxy, kafka3))
-    assert proxy.disconnects("our_mistake") == proxy.disconnects("unsupported_version") == 0
+    assert proxy.mistakes() == proxy.disconnects("unsupported_version") == 0
 
 
 async def hands_over(proxy: Running, kafka3: Cluster, library: str) -> None:

@@ -84,7 +84,7 @@ async def _shared(cluster: Cluster, policy: str) -> None:
             assert group.error_code == 0
             assert [member.member_type for member in group.members] == [NATIVE]
             assert overlaps([old, new]) == []
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0
 
 
 def direct_join(cluster: Cluster, group: str) -> int:

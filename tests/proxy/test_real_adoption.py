@@ -62,7 +62,7 @@ def test_who_was_told_to_rejoin_by_a_broker_stays_when_it_rejoins_here(kafka: Cl
         assert (len(types), types[before]) == (2, NATIVE)
         assert len(member.owned[group]) == PARTITIONS // 2
         assert told <= 2
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0
 
 
 def test_a_member_of_a_classic_group_stays_one_until_it_begins_anew(kafka: Cluster) -> None:

@@ -30,7 +30,7 @@ SLOW_CALLBACK_MS = 7_000
 def proxy(kafka: Cluster) -> Iterator[Running]:
     with Running(kafka.bootstrap) as running:
         yield running.ready()
-        assert running.disconnects("our_mistake") == 0
+        assert running.mistakes() == 0
 
 
 async def new_topic(kafka: Cluster, count: int) -> str:

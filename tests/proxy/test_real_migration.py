@@ -26,7 +26,7 @@ EVERY = 6
 def proxy(kafka: Cluster) -> Iterator[Running]:
     with Running(kafka.bootstrap) as running:
         yield running.ready()
-        assert running.disconnects("our_mistake") == 0
+        assert running.mistakes() == 0
 
 
 def shares(*members: Client) -> list[int]:

@@ -96,7 +96,7 @@ async def test_a_group_is_translated_and_passes_again_without_a_restart_of_the_p
             assert overlaps([one, two, three]) == []
         log = proxy.log.read_text()
         assert "session ended" not in log
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0
 
 
 def test_whom_a_new_rule_refuses_commits_and_leaves_in_order(kafka: Cluster, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ async def test_a_group_that_a_broker_does_not_convert_moves_behind_the_proxy(
         log = proxy.log.read_text()
         assert "member adopted" in log
         assert "session ended" not in log
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0
 
 
 NOTES = b"abc"

@@ -71,7 +71,7 @@ async def upstream(far_kafka: tuple[Cluster, int]) -> AsyncIterator[Upstream]:
         with await trio.to_thread.run_sync(Running, road.address) as proxy:
             await trio.to_thread.run_sync(proxy.ready)
             yield Upstream(kafka, proxy, road)
-            assert proxy.disconnects("our_mistake") == 0
+            assert proxy.mistakes() == 0
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ async def test_a_broker_that_is_removed_for_good_is_forgotten_and_its_clients_re
                     joins(carol, topic)
                     await carol.until(lambda: len(carol.owned) == PARTITIONS // 3)
             assert proxy.get("/readyz")[0] == 200
-            assert proxy.disconnects("our_mistake") == 0
+            assert proxy.mistakes() == 0
 
 
 def drain(kafka: Cluster, node: int, *topics: str) -> None:

@@ -91,7 +91,7 @@ async def test_a_stable_group_does_not_notice_that_the_proxy_was_restarted(
             await side_by_side(has_not_noticed, groups)
             adopted = [line for line in again.log.read_text().splitlines() if "member adopted" in line]
             assert all(any(topic in line for line in adopted) for topic in groups)
-            assert again.disconnects("our_mistake") == 0
+            assert again.mistakes() == 0
 
 
 async def side_by_side(what: Callable[..., Awaitable[None]], groups: dict[str, list[Client]]) -> None:

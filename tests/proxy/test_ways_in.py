@@ -218,4 +218,4 @@ def test_clients_that_have_gone_take_no_room_from_those_that_come(
         with contextlib.closing(first):
             proxy.wait_for(lambda: first.beat() == 0, "the first is back")
         assert proxy.disconnects("too_many_connections") == 4
-        assert proxy.disconnects("our_mistake") == 0
+        assert proxy.mistakes() == 0

@@ -47,7 +47,7 @@ class Connection:
     def __init__(self, *, in_flight: bool = False) -> None:
         self.log = io.StringIO()
         log = Log(out=self.log)
-        self.host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+        self.host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts())
         wire = Wire(Directory(Settings(upstream=("kafka:9092",))))
         self.conversation = Conversation(wire, Counts(), Limits(), open_desk=lambda: self.line)
         self.line = self.host.requests.open_line(self)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from proxy.causes import Cause
+from proxy.counts import Counts
 from proxy.groups.clock import Clock
 from proxy.groups.host import RETURN_MS, Host
 from proxy.groups.journal import Journal
@@ -35,7 +36,7 @@ async def test_who_does_not_come_back_after_a_restart_is_forgotten(
     journal = Journal(None, log)
     for name in ("back", "away"):
         journal.remember(entry(name))
-    host = Host(clock, GroupRules((), Rules()), Pacing(), journal, log)
+    host = Host(clock, GroupRules((), Rules()), Pacing(), journal, log, Counts())
     nursery.start_soon(clock.run)
     host.members["g", "back"] = Member(group_id="g", member_id="back")
     await trio.sleep(RETURN_MS / 1000 - 1)
@@ -48,7 +49,7 @@ async def test_a_mistake_leaves_no_request_of_its_member_waiting() -> None:
     """Whoever waits would do so for ever, and its request with it: so all its connections end."""
     out = io.StringIO()
     log = Log(out=out)
-    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts())
     lines = {number: Waits(host, number) for number in (1, 2, 3)}
     host.members["g", "m"] = Member(
         group_id="g",
@@ -69,8 +70,8 @@ async def test_a_mistake_leaves_no_request_of_its_member_waiting() -> None:
 
 async def test_whoever_was_lost_by_mistake_is_no_part_of_its_group_any_more() -> None:
     """It would have a vote there, be asked first, and keep the group in memory, for ever. Nor is it in the journal."""
-    log = Log(out=io.StringIO())
-    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    log, counts = Log(out=io.StringIO()), Counts()
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, counts)
     member = Member(group_id="g", member_id="m", phase=Phase.STABLE, standing=Standing.STABLE, epoch=3, generation=3)
     host.members["g", "m"] = member
     host.journal.remember(entry("m"))
@@ -80,11 +81,12 @@ async def test_whoever_was_lost_by_mistake_is_no_part_of_its_group_any_more() ->
     assert ("g", "m") not in host.members
     assert host.together.here("g") == ()
     assert host.journal.entries == {}
+    assert counts.mistakes == 1, "no connection ends for it, to be counted instead"
 
 
 async def test_a_mistake_over_one_of_many_who_leave_ends_the_connection_that_waits_for_all() -> None:
     log = Log(out=io.StringIO())
-    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts())
     line = Waits(host, 1)
     host.requests.leaves._batches[-5] = (Batch(1, [0, 0], 2), [0])
     host.members["g", "m"] = Member(group_id="g", member_id="m", standing=Standing.LEAVING, leaves=(-5,))
@@ -96,7 +98,7 @@ async def test_a_mistake_over_one_of_many_who_leave_ends_the_connection_that_wai
 
 async def test_a_group_is_asked_where_nothing_is_waited_for_or_else_where_it_can_be() -> None:
     log = Log(out=io.StringIO())
-    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts())
 
     def asked_on(*names: str) -> str | None:
         host.members = {("g", name): Member(group_id="g", cut=name == "cut") for name in names}

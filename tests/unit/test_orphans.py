@@ -14,6 +14,7 @@ from trio.testing import MockClock
 
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy.counts import Counts
 from proxy.groups.clock import Clock
 from proxy.groups.host import Host
 from proxy.groups.journal import Journal
@@ -45,7 +46,7 @@ class Scene:
                 msgspec.structs.replace(entry(name), session_timeout_ms=session_ms, instance_id=instance_id)
             )
         self.clock = clock
-        self.host = Host(clock, GroupRules((), Rules()), Pacing(), journal, log)
+        self.host = Host(clock, GroupRules((), Rules()), Pacing(), journal, log, Counts())
         self.group: dict[str, tuple[int, str]] = {"old": (EPOCH - 1, OURS), "new": (EPOCH, OURS)}
         self.left: list[str] = []
         self.looks = 0

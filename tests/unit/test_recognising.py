@@ -15,6 +15,7 @@ import pytest
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy.counts import Counts
 from proxy.groups import classic, native
 from proxy.groups.clock import Clock
 from proxy.groups.host import Host
@@ -200,4 +201,4 @@ async def test_a_producers_word_does_not_say_where_its_consumer_speaks() -> None
 
 def a_host() -> Host:
     log = Log(out=io.StringIO())
-    return Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log)
+    return Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts())

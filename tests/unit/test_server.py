@@ -9,10 +9,12 @@ from collections.abc import Iterator
 import pytest
 import trio
 
+from proxy.admin import Page
 from proxy.epoll_set import EpollSet
 from proxy.logs import Log
 from proxy.server import TRACES_SECONDS, Patience, Proxy
 from proxy.settings import Settings, Traces
+from tests.proxy.running import MISTAKE
 from tests.unit.test_picture import changed
 
 
@@ -43,6 +45,25 @@ async def test_a_collector_that_says_nothing_holds_the_end_up_no_longer_than_pat
                 # The second signal.
                 patience.ends_in(0)
     assert "warning the last traces were not exported in time" in out.getvalue()
+
+
+async def test_an_alarm_that_fails_is_counted_and_found_where_mistakes_are_looked_for(nursery: trio.Nursery) -> None:
+    """No connection ends for it: neither the alert nor `make chaos` would see it among the disconnects."""
+
+    def fails() -> None:
+        raise KeyError
+
+    out = io.StringIO()
+    with EpollSet() as epoll_set:
+        settings = Settings(upstream=("kafka:9092",))
+        proxy = Proxy(settings, settings.limits, Log(out=out), epoll_set, nursery)
+        proxy.clock.at(proxy.clock.now_ms, fails)
+        nursery.start_soon(proxy.clock.run)
+        await trio.testing.wait_all_tasks_blocked()
+        assert MISTAKE.search(out.getvalue())
+        metrics = proxy.pages()["/metrics"]()
+        assert isinstance(metrics, Page)
+        assert b"kip848_proxy_mistakes_total 1.0\n" in metrics.body
 
 
 def test_traces_have_what_clients_leave_of_the_drain_and_a_little_more() -> None:

@@ -9,6 +9,7 @@ import trio
 import trio.testing
 
 from proxy.addresses import Address
+from proxy.causes import Cause
 from proxy.connections import Connections
 from proxy.counts import Counts
 from proxy.epoll_set import EpollSet
@@ -133,4 +134,20 @@ async def test_a_name_that_nobody_can_look_up_ends_one_connection(nursery: trio.
 
     ends = Ends(Desk())
     await ends.link.run(dial)
-    assert ends.counts.disconnects["our_mistake"] == 1
+    assert ends.counts.disconnects["our_mistake"] == ends.counts.mistakes == 1
+
+
+async def test_a_mistake_after_the_end_of_a_connection_is_counted_too(nursery: trio.Nursery) -> None:
+    """It ended as it should: no cause of a disconnect tells of it."""
+    ends = Ends(CannotEnd())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.close(Cause.DRAINED)
+    await trio.testing.wait_all_tasks_blocked()
+    assert (ends.counts.disconnects["our_mistake"], ends.counts.mistakes) == (0, 1)
+
+
+class CannotEnd(Desk):
+    def closed(self) -> None:
+        raise KeyError

@@ -20,6 +20,8 @@ from proxy.soundness import UPSTREAM_MISSING, check
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
 ENVIRONMENT = "environment"
+# Said so, or with an empty word: what the file says otherwise is taken back by a flag or in the environment.
+MAY_BE_NONE = ("admin", "translation.journal", "traces.file")
 # What Kubernetes tells every pod of each Service of its namespace. One may be named kip848-proxy, or begin so.
 SERVICE, SERVICE_HOST = "KIP848_PROXY", "_SERVICE_HOST"
 SERVICE_LINK = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?")
@@ -86,7 +88,8 @@ def _from_file(file: Path) -> dict[str, Any]:
         return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8-sig"))))
     except OSError as failure:
         raise BadSettings(f"{file}: {failure.strerror}; --config must name a readable TOML file") from failure
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
+        # Python's own bounds are among them: for the digits of a number, and for what is nested.
         raise BadSettings(f"{file}: not TOML: {error}") from error
 
 
@@ -118,13 +121,15 @@ def _put(said: dict[str, Any], path: str, value: Any) -> None:
     for table in tables:
         inner = said.setdefault(table, {})
         if not isinstance(inner, dict):
-            raise BadSettings(f"{path}: {table} is {inner!r}, not a table; write [{table}] and the settings below it")
+            raise BadSettings(
+                f"{path}: {table} is {_shown(inner)}, not a table; write [{table}] and the settings below it"
+            )
         said = inner
     if path in ("upstream", "nodes") and isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     elif path == "ports" and isinstance(value, str):
         value = dict(_pair(pair.strip()) for pair in value.split(",") if pair.strip())
-    elif path == "admin" and value in ("none", ""):
+    elif path in MAY_BE_NONE and value in ("none", ""):
         value = None
     said[name] = value
 
@@ -202,7 +207,15 @@ def _explained(message: str, said: Mapping[str, Any], origins: Mapping[str, str]
             value = value[int(part) if isinstance(value, list) else part]
     if reason.startswith("Invalid enum value"):
         reason = f"no such choice; choose {_either(_choices(path))}"
-    return f"{path} = {value!r} ({_origin(path, origins)}): {reason[0].lower()}{reason[1:]}"
+    return f"{path} = {_shown(value)} ({_origin(path, origins)}): {reason[0].lower()}{reason[1:]}"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:
+        # Said in hexadecimal digits: Python writes none of so many decimal ones.
+        return "a very large number"
 
 
 def _wrong_port(ports: Mapping[str, Any]) -> tuple[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from proxy.settings import BadSettings, ClientTls, Settings, Traces, Translation, UpstreamTls
@@ -163,11 +164,20 @@ def _check_sessions(translation: Translation) -> None:
 
 def _check_written(journal: str | None, traces: Traces) -> None:
     for path, file in (("translation.journal", journal), ("traces.file", traces.file)):
-        # Both are replaced by new ones in the course of time, which is the end of a device.
-        if file is not None and os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
+        if file is not None and (_has_no_name(file) or _is_device(file)):
             raise BadSettings(f"{path} = {file!r}: not a file; name one, in a folder that the proxy may write")
     if journal and traces.file and os.path.realpath(journal) == os.path.realpath(traces.file):
         raise BadSettings(f"traces.file = {traces.file!r}: that is the journal; give each a file of its own")
+
+
+def _has_no_name(file: str) -> bool:
+    """`/` and `.`: others have theirs beside them, which is made of it."""
+    return not Path(file).name
+
+
+def _is_device(file: str) -> bool:
+    """Journal and traces are replaced by new ones in the course of time, which would be the end of it."""
+    return os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)
 
 
 def _check_endpoint(endpoint: str | None) -> None:

@@ -100,6 +100,11 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
             ({name: "/dev/null"}, f"{name} = '/dev/null': not a file")
             for name in ("translation.journal", "traces.file")
         ),
+        *(
+            ({name: folder}, f"{name} = {folder!r}: not a file; name one, in a folder that the proxy may write")
+            for name in ("translation.journal", "traces.file")
+            for folder in (".", "./", "/")
+        ),
         ({"client_tls.certificate_file": "a\0b", "client_tls.private_key_file": "b"}, "= 'a\\x00b' (flag): not text"),
         ({"ports": {"1\0": 19000}}, "ports = '1\\x00' (flag): not text; write it in UTF-8, without NUL"),
         ({"limits.idle_timeout_ms": 0}, "limits.idle_timeout_ms = 0 (flag): expected `int` >= 1"),
@@ -161,6 +166,7 @@ def test_what_is_wrong_is_refused_with_path_value_and_remedy(flags: dict[str, An
             "limits.listen (FILE): no such setting; listen is a top-level setting: write it above",
         ),
         ("nodes = [0, -1]", "nodes[1] = -1 (FILE): expected `int` >= 0"),
+        (f"spin_us = 0x{'f' * 5_000}", "spin_us = a very large number (FILE): expected `int`"),
         ("[client_tls]", "client_tls.certificate_file: it must be given"),
         ("[sni]", "sni.broker_pattern: it must be given"),
         ("[listn]", "listn (FILE): no such setting; did you mean listen?"),
@@ -270,6 +276,24 @@ def test_a_file_that_can_not_be_read_or_is_no_toml_is_named(tmp_path: Path) -> N
         given(file=written(tmp_path, "listen ="))
     with pytest.raises(BadSettings, match="limits is 5, not a table"):
         given({"limits.idle_timeout_ms": 3}, file=written(tmp_path, "limits = 5"))
+
+
+@pytest.mark.parametrize(
+    "text", [f"spin_us = {'9' * 5_000}", f"nodes = {'[' * 5_000}{']' * 5_000}"], ids=["digits", "nested"]
+)
+def test_a_file_beyond_what_python_reads_is_named_too(tmp_path: Path, text: str) -> None:
+    """At SIGHUP it would be the end of a proxy that runs."""
+    with pytest.raises(BadSettings, match=r"proxy\.toml: not TOML: "):
+        given(file=written(tmp_path, text))
+
+
+@pytest.mark.parametrize("none", ["none", ""])
+@pytest.mark.parametrize("path", ["admin", "translation.journal", "traces.file"])
+def test_what_may_be_none_can_be_said_to_be(tmp_path: Path, path: str, none: str) -> None:
+    file = written(tmp_path, f'{path} = "127.0.0.1:1"')
+    loaded = given(environment={f"KIP848_PROXY_{path.upper().replace('.', '__')}": none}, file=file)
+    assert loaded.settings == given({"admin": "127.0.0.1:9090"} | {path: None}).settings
+    assert load({}, {}, written(tmp_path, effective(loaded))).settings == loaded.settings
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`kip848-proxy check`: would the proxy work here? Looks at settings, listeners and the cluster, and changes nothing.
+"""`kip848-proxy check`: would the proxy work here? Looks at settings, files, listeners and the cluster, and changes nothing.
 
 It dials the brokers as the proxy would, and asks what anybody may ask: ApiVersions (answered before authentication),
 Metadata, and one ConsumerGroupHeartbeat by which nobody leaves a group that does not exist; and, where that needs no
@@ -25,13 +25,15 @@ from kafka_protocol.messages import keys
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import open_admin
 from proxy.configuration import load
+from proxy.descriptors import TooFewDescriptors, more_of_them, most_descriptors, within
 from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
 from proxy.expiry import not_after
 from proxy.groups import native
-from proxy.groups.journal import is_claimed
+from proxy.groups.journal import CannotJournal, is_claimed, lines_in
+from proxy.locked import is_locked
 from proxy.logs import Log
-from proxy.settings import BadSettings, Settings, Translation
+from proxy.settings import BadSettings, Limits, Settings, Translation
 from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
 from proxy.tracing.exporting import CannotExport, to_collector
@@ -63,7 +65,17 @@ ENDS_SOON = timedelta(days=14)
 
 class Finding(msgspec.Struct, frozen=True):
     about: Literal[
-        "settings", "tls", "journal", "traces", "listeners", "cluster", "kip-848", "versions", "sessions", "access"
+        "settings",
+        "limits",
+        "tls",
+        "journal",
+        "traces",
+        "listeners",
+        "cluster",
+        "kip-848",
+        "versions",
+        "sessions",
+        "access",
     ]
     level: Level
     said: str
@@ -99,6 +111,7 @@ async def _found(settings: Settings) -> list[Finding]:
     visits = await visit_all(settings, directory)
     beside = await _runs_here(settings.admin)
     return [
+        _descriptors(settings.limits, most_descriptors()),
         *_certificates(settings),
         *_files(settings, beside),
         *_collector(settings),
@@ -109,6 +122,21 @@ async def _found(settings: Settings) -> list[Finding]:
         *_sessions(settings.translation, visits),
         *_access(visits),
     ]
+
+
+# --- what it may have ----------------------------------------------------------------------------------------------
+
+
+def _descriptors(limits: Limits, descriptors: int) -> Finding:
+    try:
+        connections = within(limits, descriptors, Log(out=io.StringIO())).max_connections
+    except TooFewDescriptors as failure:
+        said, _, remedy = str(failure).partition(": ")
+        return Finding("limits", "error", said, remedy)
+    said = f"limits.max_connections = {limits.max_connections}: there are descriptors for {connections} connections"
+    if connections < limits.max_connections:
+        return Finding("limits", "warning", said, more_of_them(limits))
+    return Finding("limits", "ok", said)
 
 
 # --- what it reads and writes --------------------------------------------------------------------------------------
@@ -136,21 +164,39 @@ def _files(settings: Settings, beside: bool) -> Iterator[Finding]:
     if settings.translation.journal is not None:
         yield _journal(settings.translation.journal, beside)
     if settings.traces.file is not None:
-        yield _file("traces", "traces.file", settings.traces.file)
+        yield _traces(settings.traces.file, beside)
 
 
 def _journal(file: str, beside: bool) -> Finding:
     about = f"translation.journal: {file}"
     try:
-        if not is_claimed(Path(file)):
-            return _file("journal", "translation.journal", file)
+        if is_claimed(Path(file)):
+            return _claimed("journal", about, beside)
     except OSError as failure:
         return Finding(
             "journal", "error", f"{about}: its lock cannot be had: {failure.strerror}", "run this as its user"
         )
+    found = _file("journal", "translation.journal", file)
+    try:
+        if found.level == "ok":
+            lines_in(Path(file))
+    except CannotJournal as failure:
+        said, _, remedy = str(failure).rpartition(": ")
+        return Finding("journal", "error", said, remedy)
+    return found
+
+
+def _traces(file: str, beside: bool) -> Finding:
+    found = _file("traces", "traces.file", file)
+    if found.level == "ok" and is_locked(Path(file)):
+        return _claimed("traces", f"traces.file: {file}", beside)
+    return found
+
+
+def _claimed(about: Literal["journal", "traces"], what: str, beside: bool) -> Finding:
     if beside:
-        return _in_use("journal", about)
-    return Finding("journal", "error", f"{about} is written by another proxy that is running", "give each its own")
+        return _in_use(about, what)
+    return Finding(about, "error", f"{what} is written by another proxy that is running", "give each its own")
 
 
 def _file(about: Literal["journal", "traces"], name: str, file: str) -> Finding:
@@ -243,10 +289,10 @@ async def _runs_here(admin: str | None) -> bool:
         return False
 
 
-def _in_use(about: Literal["journal", "listeners"], what: str) -> Finding:
+def _in_use(about: Literal["journal", "traces", "listeners"], what: str) -> Finding:
     said = f"{what} is in use, and a proxy answers on the admin port: as it should be, if these are its settings"
     return Finding(
-        about, "warning", said, "for one more proxy choose another: each needs ports and a journal of its own"
+        about, "warning", said, "for one more proxy choose another: each needs ports, journal and traces of its own"
     )
 
 

@@ -17,11 +17,21 @@ class TooFewDescriptors(Exception):
     """Not even one connection would have them: how many there are, and what may help."""
 
 
+def most_descriptors() -> int:
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
 def take_descriptors() -> int:
     """All that this process may have: how many."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = most_descriptors()
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     return most
+
+
+def more_of_them(limits: Limits) -> str:
+    """What gives as many connections as the limit says."""
+    needed = OTHERS + 2 * limits.max_connections
+    return f"LimitNOFILE of the unit, or ulimit -n, at {needed}; or a lower limits.max_connections"
 
 
 def within(limits: Limits, descriptors: int, log: Log) -> Limits:
@@ -30,8 +40,7 @@ def within(limits: Limits, descriptors: int, log: Log) -> Limits:
     connections = (descriptors - OTHERS) // 2
     if connections >= limits.max_connections:
         return limits
-    needed = OTHERS + 2 * limits.max_connections
-    remedy = f"LimitNOFILE of the unit, or ulimit -n, at {needed}; or a lower limits.max_connections"
+    remedy = more_of_them(limits)
     if connections < 1:
         raise TooFewDescriptors(
             f"this process may have {descriptors} descriptors, of which {OTHERS} are for its own needs: {remedy}"

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 
+from proxy.locked import is_locked
 from proxy.logs import Log
 from translation.events import JournalEntry
 
@@ -115,14 +116,7 @@ class Journal:
             raise CannotJournal(why) from None
 
     def _load(self, path: Path) -> None:
-        lines = path.read_bytes().split(b"\n") if path.exists() else []
-        # A machine that died may leave zeros.
-        written = [line for line in (line.strip(b"\0") for line in lines) if line]
-        if written and not any(HEAD.startswith(line[: len(HEAD)]) for line in written):
-            raise CannotJournal(
-                f"{path} (`journal`) is no journal, and would be overwritten: name another file, or remove it"
-            )
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines_in(path), 1):
             try:
                 read = _decode(line) if line else None
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -195,14 +189,19 @@ def _copy(key: Key, source: dict[Key, JournalEntry], sink: dict[Key, JournalEntr
 
 def is_claimed(path: Path) -> bool:
     """By a proxy that is running. Raises OSError when this one may not ask."""
-    try:
-        with path.with_name(path.name + LOCK).open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return False
+    return is_locked(path.with_name(path.name + LOCK))
+
+
+def lines_in(path: Path) -> list[bytes]:
+    """Raises CannotJournal where they are another file's, which would be overwritten."""
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    # A machine that died may leave zeros.
+    written = [line for line in (line.strip(b"\0") for line in lines) if line]
+    if written and not any(HEAD.startswith(line[: len(HEAD)]) for line in written):
+        raise CannotJournal(
+            f"{path} (`journal`) is no journal, and would be overwritten: name another file, or remove it"
+        )
+    return lines
 
 
 def _write_whole(file: int, data: bytes) -> None:

@@ -28,6 +28,7 @@ from proxy.cli import main
 from proxy.groups.journal import Journal
 from proxy.logs import Log
 from proxy.settings import Settings
+from proxy.tracing.otlp_file import OtlpFile
 from proxy.visiting import ANSWER_SECONDS, visit_all
 from tests.kafka import Cluster, Security
 from tests.kafka.ports import free_ports
@@ -131,15 +132,18 @@ async def test_where_the_proxy_could_not_write_is_code_1(
         assert f"{table}.{name}: {hindered} cannot be written: " in found.about(about, "error")[0]["said"]
 
 
+AS_A_PROXY_WRITES_IT = '{"group":"g","member":"m"}\n'
+
+
 async def test_files_that_can_be_written_are_only_looked_at(
     embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     journal, traces = tmp_path / "journal", tmp_path / "new" / "folder" / "traces.json"
-    journal.write_text("as a proxy is writing it")
+    journal.write_text(AS_A_PROXY_WRITES_IT)
     lines = ("[translation]", f'journal = "{journal}"', "[traces]", f'file = "{traces}"')
     found = await with_settings(capsys, embedded, tmp_path, *lines)
     assert (found.code, len(found.about("journal", "ok")), len(found.about("traces", "ok"))) == (0, 1, 1)
-    assert journal.read_text() == "as a proxy is writing it"
+    assert journal.read_text() == AS_A_PROXY_WRITES_IT
     assert {*os.listdir(tmp_path)} == {"journal", "proxy.toml"}
 
 
@@ -155,17 +159,56 @@ async def test_a_journal_that_another_proxy_writes_is_found(
     assert (await with_settings(capsys, embedded, tmp_path, *lines)).code == 0
 
 
+async def test_traces_that_another_proxy_writes_are_found(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = ("[traces]", f'file = "{tmp_path}/traces"')
+    traces = OtlpFile(f"{tmp_path}/traces", 1_000, 2)
+    found = await with_settings(capsys, embedded, tmp_path, *lines)
+    assert (found.code, found.errors()) == (1, ["traces"])
+    assert found.about("traces", "error")[0]["said"].endswith("/traces is written by another proxy that is running")
+    traces.shutdown()
+    assert (await with_settings(capsys, embedded, tmp_path, *lines)).code == 0
+
+
+async def test_a_journal_that_is_none_is_not_called_one(
+    embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As the proxy says that starts with it."""
+    notes = tmp_path / "notes: mine"
+    notes.write_text("milk, eggs\n")
+    found = await with_settings(capsys, embedded, tmp_path, "[translation]", f'journal = "{notes}"')
+    (error,) = found.about("journal", "error")
+    assert error["said"] == f"{notes} (`journal`) is no journal, and would be overwritten"
+    assert error["remedy"] == "name another file, or remove it"
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "level", "said"),
+    [
+        (100, "error", "this process may have 100 descriptors, of which 256 are for its own needs"),
+        (300, "warning", "limits.max_connections = 10000: there are descriptors for 22 connections"),
+    ],
+)
+def test_descriptors_are_counted_as_at_start(descriptors: int, level: str, said: str) -> None:
+    command = f"ulimit -n {descriptors} && exec {sys.executable} -m proxy check --json --upstream 127.0.0.1:1"
+    done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)
+    (found,) = (each for each in json.loads(done.stdout) if each["about"] == "limits")
+    assert (found["level"], found["said"]) == (level, said)
+    assert found["remedy"].startswith("LimitNOFILE of the unit, or ulimit -n, at 20256")
+
+
 async def test_beside_the_proxy_that_runs_by_these_settings_nothing_of_its_own_is_an_error(
     embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     config = tmp_path / "proxy.toml"
-    config.write_text(f'[translation]\njournal = "{tmp_path}/journal"\n')
+    config.write_text(f'[translation]\njournal = "{tmp_path}/journal"\n[traces]\nfile = "{tmp_path}/traces"\n')
     with Running(embedded.bootstrap, "--config", str(config)) as proxy:
         await trio.to_thread.run_sync(proxy.ready)
         where = ("--listen", proxy.bootstrap, "--admin", f"127.0.0.1:{proxy.admin}", "--config", str(config))
         found = await checked(capsys, embedded.bootstrap, *where)
     assert (found.code, found.errors()) == (0, [])
-    assert len(found.about("journal", "warning")) == 1
+    assert len(found.about("journal", "warning")) == len(found.about("traces", "warning")) == 1
     said = [finding["said"] for finding in found.about("listeners", "warning")]
     ports = [proxy.admin, proxy.base, *map(proxy.port_of, (1, 2, 3))]
     assert [line.partition(" ")[0] for line in said] == [f"127.0.0.1:{port}" for port in ports]

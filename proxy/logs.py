@@ -1,7 +1,8 @@
 """One line an event, as text or JSON, on standard error.
 
 Much of what is logged was said by clients, so control characters are escaped, values cut, and an event that repeats is
-held to a few lines a second: nobody fills the disk by connecting badly. What was held back is counted on the next line.
+held to a few lines a second: nobody fills the disk by connecting badly. What was held back is counted: on the event's next
+line, or, where none follows, on a line of its own.
 Whoever reads may stall, and is not waited for: lines beyond what is kept for it are lost, and counted once it reads again.
 """
 
@@ -27,6 +28,16 @@ class Output(Protocol):
         """False: it was not taken."""
 
 
+class _Said:
+    """One event: how often in the second it was last said in, and how often it was to be said, and was not."""
+
+    __slots__ = ("held_back", "level", "second", "times")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+        self.second = self.times = self.held_back = 0
+
+
 class Log:
     def __init__(
         self,
@@ -40,8 +51,7 @@ class Log:
         self._out = out or sys.stderr
         self._clock = clock
         self._lost = 0
-        # Of each event: the second it was last said in, how often in it, and how often it was not.
-        self._said: dict[str, list[int]] = {}
+        self._said: dict[str, _Said] = {}
 
     def debug(self, event: str, **facts: object) -> None:
         if self.least == 0:
@@ -60,19 +70,27 @@ class Log:
 
     def _say(self, level: int, event: str, facts: dict[str, object]) -> None:
         now = self._clock()
-        said = self._said.setdefault(event, [0, 0, 0])
-        if said[0] != int(now):
-            said[0], said[1] = int(now), 0
-        said[1] += 1
-        if said[1] > LINES_PER_SECOND:
-            said[2] += 1
+        said = self._said.setdefault(event, _Said(LEVELS[level]))
+        if said.second != int(now):
+            said.second, said.times = int(now), 0
+        said.times += 1
+        if said.times > LINES_PER_SECOND:
+            said.held_back += 1
             return
-        if said[2]:
-            facts, said[2] = {**facts, "suppressed": said[2]}, 0
+        if said.held_back:
+            facts, said.held_back = {**facts, "suppressed": said.held_back}, 0
         if self._lost and self._put(now, "warning", "lines of the log were lost", {"lines": self._lost}):
             self._lost = 0
         if not self._put(now, LEVELS[level], event, facts):
             self._lost += 1
+
+    def catch_up(self) -> None:
+        """To be called each second, and at the end: an event of which lines were held back may never be said again."""
+        # A copy: exporters of traces have threads, and say something too.
+        for event, said in list(self._said.items()):
+            told = {"of": event, "lines": said.held_back}
+            if said.held_back and self._put(self._clock(), said.level, "lines held back", told):
+                said.held_back = 0
 
     def _put(self, now: float, level: Level, event: str, facts: dict[str, object]) -> bool:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"

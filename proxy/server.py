@@ -7,7 +7,7 @@
     ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
     ├── sweep             cuts connections that are idle, stalled, or talk to the wrong broker
     ├── absences          one task a broker that is away: its door is shut until it is back
-    ├── another chance    for doors that rest or could not be bound, and for a journal that is behind
+    ├── another chance    for doors that rest or could not be bound, for a journal and a log that are behind
     ├── certificates      watches their files
     ├── admin             probes, metrics, the page and what it asks for
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
@@ -169,7 +169,7 @@ class Proxy:
             self._unopened[node] = str(failure)
 
     async def try_again(self) -> None:
-        """What could not be bound or written, or had to rest, gets another chance, for ever."""
+        """What could not be bound, written or said, or had to rest, gets another chance, for ever."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
             for node in list(self._unopened):
@@ -178,6 +178,7 @@ class Proxy:
                 if door.resting:
                     door.resume()
             self.host.journal.catch_up()
+            self.log.catch_up()
 
     async def close_traces(self, patience: trio.CancelScope) -> None:
         """In a thread, which is left behind when patience ends: a dead collector must not hold up the end."""
@@ -243,6 +244,7 @@ async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]
                 await _run(proxy, admin, tasks, read_again)
         if refusal is not None:
             raise refusal
+    log.catch_up()
     log.info("stopped")
 
 

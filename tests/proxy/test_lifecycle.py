@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import socket
 import ssl
@@ -198,6 +199,18 @@ def test_told_twice_to_stop_it_drains_no_longer_and_ends_in_order(silent: str, s
     said = proxy.log.read_text()
     assert f"warning stopping at once signal={second.name} connections=1" in said
     assert said.rstrip().endswith("info stopped")
+
+
+def test_what_the_log_held_back_last_is_said_before_the_end(silent: str) -> None:
+    with Running(silent) as proxy, contextlib.ExitStack() as clients:
+        for _ in range(60):
+            clients.enter_context(proxy.connect())
+        proxy.wait_for(lambda: proxy.metric("connections_open") == 60, "all are there")
+        proxy.stop()
+    ends = [line for line in proxy.log.read_text().splitlines() if "cause=drained" in line or "lines held back" in line]
+    counted = sum(int(said[1]) for line in ends if (said := re.search(r"(?:lines|suppressed)=(\d+)", line)))
+    assert counted + sum("cause=drained" in line for line in ends) == 60
+    assert counted > 0
 
 
 def test_sighup_says_what_it_reloads_and_what_waits_for_a_restart(silent: str, tmp_path: Path) -> None:

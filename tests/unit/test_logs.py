@@ -64,6 +64,29 @@ def test_an_event_that_repeats_is_held_back_and_counted() -> None:
     assert out.getvalue().endswith("disconnected suppressed=30\n")
 
 
+def test_what_was_held_back_is_said_though_the_event_is_not_said_again() -> None:
+    out = io.StringIO()
+    log = Log(out=out, clock=lambda: 1.0)
+    for _ in range(LINES_PER_SECOND + 30):
+        log.info("member joins")
+    log.warning("odd")
+    for _ in range(2):
+        log.catch_up()
+    assert out.getvalue().count("odd") == 1
+    assert out.getvalue().endswith('info lines held back of="member joins" lines=30\n')
+    assert out.getvalue().count("held back") == 1
+
+
+def test_what_was_held_back_is_said_once_lines_are_taken_again() -> None:
+    stalling = Stalling()
+    log = Log(out=stalling, clock=lambda: 1.0)
+    for _ in range(LINES_PER_SECOND + 1):
+        log.info("odd")
+    for stalling.takes in (False, True, True):
+        log.catch_up()
+    assert stalling.taken[LINES_PER_SECOND:] == ["1970-01-01T00:00:01.000Z info lines held back of=odd lines=1\n"]
+
+
 def test_a_long_value_is_cut_in_its_middle() -> None:
     """A trace begins with where it was, and ends with what it was."""
     log, out = lines()

@@ -11,7 +11,7 @@ import trio
 
 from proxy.admin import Page
 from proxy.epoll_set import EpollSet
-from proxy.logs import Log
+from proxy.logs import LINES_PER_SECOND, Log
 from proxy.server import TRACES_SECONDS, Patience, Proxy
 from proxy.settings import Settings, Traces
 from tests.proxy.running import MISTAKE
@@ -64,6 +64,20 @@ async def test_an_alarm_that_fails_is_counted_and_found_where_mistakes_are_looke
         metrics = proxy.pages()["/metrics"]()
         assert isinstance(metrics, Page)
         assert b"kip848_proxy_mistakes_total 1.0\n" in metrics.body
+
+
+async def test_a_running_proxy_says_each_second_what_its_log_held_back(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    out = io.StringIO()
+    with EpollSet() as epoll_set:
+        settings = Settings(upstream=("kafka:9092",))
+        proxy = Proxy(settings, settings.limits, Log(out=out, clock=lambda: 1.0), epoll_set, nursery)
+        nursery.start_soon(proxy.try_again)
+        for _ in range(LINES_PER_SECOND + 30):
+            proxy.log.info("member joins")
+        await trio.sleep(1.5)
+    assert out.getvalue().endswith('lines held back of="member joins" lines=30\n')
 
 
 def test_traces_have_what_clients_leave_of_the_drain_and_a_little_more() -> None:

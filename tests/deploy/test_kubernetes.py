@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import trustme
+import yaml
 
 from proxy.admin import health_pages
 from proxy.cli import _parser
 from proxy.configuration import ENVIRONMENT_PREFIX
 from proxy.server import TRACES_SECONDS
 from proxy.settings import Limits, Settings, Traces
-from tests.deploy.manifests import KUBERNETES, ROOT, Manifest, pod_of, port_of, rendered, settings_of
+from tests.deploy.manifests import DEPLOY, KUBERNETES, ROOT, Manifest, pod_of, port_of, rendered, settings_of
 
 FOLDERS = ["gateway", "gateway-sni", "example"]
 # The oldest with native sidecars that is not at its end, and the newest of which the validator has the schemas.
@@ -181,3 +183,19 @@ def test_the_application_finds_its_sidecar_on_loopback_and_there_before_it(tmp_p
     assert application["env"][0]["value"] == settings_of(manifests, tmp_path).listen
     assert the_proxy(manifests)["restartPolicy"] == "Always", "that makes an init container a sidecar"
     assert the_proxy(manifests) in pod_of(manifests)["initContainers"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_job_that_the_alert_looks_for_finds_the_admin_port(folder: str, tmp_path: Path) -> None:
+    text = (DEPLOY / "README.md").read_text().partition("```yaml\n")[2].partition("```")[0]
+    (job,) = yaml.safe_load(text)["scrape_configs"]
+    assert f'up{{job="{job["job_name"]}"}} == 0' in (DEPLOY / "prometheus/alerts.yml").read_text()
+    (kept,) = job["relabel_configs"]
+    manifests = rendered(folder)
+    container = the_proxy(manifests)
+    found = [
+        port
+        for port in container["ports"]
+        if re.fullmatch(kept["regex"], f"{container['image']};{port['containerPort']}")
+    ]
+    assert [port["containerPort"] for port in found] == [port_of(settings(folder, manifests, tmp_path).admin or "")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import socket
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +15,7 @@ from proxy.tls import BadCertificate, client_context, upstream_context
 
 LOCALHOST = ("127.0.0.1", "::1")
 HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
+DOTTED = re.compile(r"[0-9.]+")
 NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
 PORT = re.compile(r"[0-9]{1,5}")
 UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
@@ -69,19 +72,22 @@ def _check_not_itself(seed: str, listen: str) -> None:
 
 
 def _is_name(host: str) -> bool:
-    """What a resolver can be asked for. Beyond ASCII each part has another form there, and may be too long in it."""
+    """What a resolver can be asked for. Beyond ASCII each part has another form there, and may be too long in it. An IPv4
+    address that is none is no name either."""
     try:
         host.encode("idna")
     except UnicodeError:
         return False
-    return HOST_NAME.fullmatch(host) is not None
+    return HOST_NAME.fullmatch(host) is not None and (not DOTTED.fullmatch(host) or _ip(host) is not None)
 
 
 def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
+    """As a resolver reads it: to that `0` and `127.1` are addresses too (inet_aton(3))."""
+    with suppress(ValueError):
         return ipaddress.ip_address(host)
-    except ValueError:
-        return None
+    with suppress(OSError):
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    return None
 
 
 def _is_ipv6(host: str) -> bool:
@@ -90,7 +96,8 @@ def _is_ipv6(host: str) -> bool:
 
 def _is_wildcard(host: str) -> bool:
     ip = _ip(host)
-    return ip is not None and ip.is_unspecified
+    inside = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    return ip is not None and (inside or ip).is_unspecified
 
 
 def _is_within(host: str, bound: str) -> bool:

@@ -65,7 +65,10 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"advertise": ""}, "advertise = '': it must be a host only"),
         ({"advertise": "0.0.0.0"}, "advertise = '0.0.0.0': clients can't be told to dial every address"),
         ({"advertise": "::"}, "advertise = '::': clients can't be told to dial every address"),
-        ({"listen": "0.0.0.0:9092"}, "clients can't be told to dial every address; set `advertise`"),
+        *(
+            ({"listen": f"{every}:9092"}, "clients can't be told to dial every address; set `advertise`")
+            for every in ("0.0.0.0", "0", "0.0", "000.0.0.0", "0x0", "[::]", "[::ffff:0.0.0.0]")
+        ),
         ({"admin": "127.0.0.1:9092"}, "admin = '127.0.0.1:9092': the port of `listen`"),
         ({"nodes": "0,x"}, "nodes[1] = "),
         ({"listen": "127.0.0.1:65000", "nodes": "900"}, "node 900 would listen on port 65901"),
@@ -74,6 +77,8 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"ports": {"1": 19000, "01": 19001}}, "ports.01: not a node id"),
         ({"listen": "127.0.0.1:" + "9" * 5_000}, "not HOST:PORT"),
         *(({"advertise": odd}, f"advertise = {odd!r}: it must be a host only") for odd in ("a b", "http//x", "a,b")),
+        ({"advertise": "256.256.256.256"}, "advertise = '256.256.256.256': it must be a host only"),
+        ({"listen": "10.0.0.256:9092"}, "listen = '10.0.0.256:9092': not HOST:PORT"),
         *(({name: f"{'ü' * 63}:19000"}, f"{name} = 'üü") for name in ("upstream", "listen", "admin")),
         (
             {"limits.drain_timeout_ms": 10**22},

@@ -10,6 +10,8 @@ from msgspec import Meta, Struct, field
 LONGEST_MS = 2**31 - 1
 Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 Bytes = Annotated[int, Meta(ge=1)]
+# An int32, in Kafka's messages.
+LARGEST_NODE = 2**31 - 1
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
 
@@ -165,7 +167,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     # The admin listener (health, metrics), HOST:PORT; none: no admin listener.
     admin: str | None = "127.0.0.1:9090"
     # Node ids whose listeners are bound at start, before the cluster was ever seen.
-    nodes: tuple[Annotated[int, Meta(ge=0)], ...] = ()
+    nodes: tuple[Annotated[int, Meta(ge=0, le=LARGEST_NODE)], ...] = ()
     # Node id to port, for those that must not follow the formula. (TOML's keys are strings.)
     ports: dict[str, Port] = field(default_factory=dict)
     client_tls: ClientTls | None = None

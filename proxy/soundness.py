@@ -10,11 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from proxy.settings import BadSettings, ClientTls, Settings, Traces, Translation, UpstreamTls
+from proxy.settings import LARGEST_NODE, BadSettings, ClientTls, Settings, Traces, Translation, UpstreamTls
 from proxy.tls import BadCertificate, client_context, upstream_context
 
 LOCALHOST = ("127.0.0.1", "::1")
 HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
+# Its lock, and what is to replace it (journal.py).
+JOURNAL_AND_BESIDE = ("", ".lock", ".new")
 DOTTED = re.compile(r"[0-9.]+")
 NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
 PORT = re.compile(r"[0-9]{1,5}")
@@ -107,6 +109,10 @@ def _is_within(host: str, bound: str) -> bool:
 
 
 def _check_advertise(host: str) -> None:
+    if host.lower() == "none":
+        raise BadSettings(
+            f"advertise = {host!r}: clients would dial it; leave it out, and they are told the host of `listen`"
+        )
     if _is_wildcard(host):
         raise BadSettings(f"advertise = {host!r}: clients can't be told to dial every address; name one host")
     if not _is_name(host) and not _is_ipv6(host):
@@ -125,7 +131,7 @@ def _check_ports(settings: Settings, bootstrap: int) -> None:
     if settings.admin is not None:
         taken[int(settings.admin.rpartition(":")[2])] = "admin"
     for node in settings.ports:
-        if not NODE_ID.fullmatch(node):
+        if not NODE_ID.fullmatch(node) or int(node) > LARGEST_NODE:
             raise BadSettings(f"ports.{node}: not a node id; write the number of the broker, as in ports.2 = 19094")
     ports = dict(settings.ports)
     ports |= {str(node): bootstrap + 1 + node for node in settings.nodes if str(node) not in ports}
@@ -173,8 +179,11 @@ def _check_written(journal: str | None, traces: Traces) -> None:
     for path, file in (("translation.journal", journal), ("traces.file", traces.file)):
         if file is not None and (_has_no_name(file) or _is_device(file)):
             raise BadSettings(f"{path} = {file!r}: not a file; name one, in a folder that the proxy may write")
-    if journal and traces.file and os.path.realpath(journal) == os.path.realpath(traces.file):
-        raise BadSettings(f"traces.file = {traces.file!r}: that is the journal; give each a file of its own")
+    taken = [os.path.realpath(f"{Path(journal)}{beside}") for beside in JOURNAL_AND_BESIDE] if journal else []
+    if traces.file and os.path.realpath(traces.file) in taken:
+        raise BadSettings(
+            f"traces.file = {traces.file!r}: that is the journal, or what stands beside it; give each a file of its own"
+        )
 
 
 def _has_no_name(file: str) -> bool:

@@ -28,8 +28,8 @@ from translation.events import JournalEntry
 Key = tuple[str, str]
 
 FEWEST_TO_COMPACT = 1_000
-# A file beside it.
-LOCK = ".lock"
+# Files beside it, named so after it.
+LOCK, NEW = ".lock", ".new"
 # How the line of each begins.
 HEAD = b'{"group":'
 
@@ -161,7 +161,7 @@ class Journal:
 
     def _compact(self, path: Path) -> None:
         """A crash leaves the old file or the new one, whole. 5,000 members take 20 ms, after as many changes at least."""
-        beside = path.with_name(path.name + ".new")
+        beside = path.with_name(path.name + NEW)
         data = self._lines_of(self.entries)
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:

@@ -9,6 +9,7 @@ import pytest
 
 from proxy.cli import main
 from proxy.configuration import effective, load
+from proxy.groups.journal import LOCK, NEW
 from proxy.settings import BadSettings, UpstreamTls
 
 UPSTREAM = {"upstream": "kafka:9092"}
@@ -75,8 +76,14 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"ports": {"1": 9092}}, "ports.1 = 9092: already the port of listen"),
         ({"ports": {"one": 19000}}, "ports.one: not a node id"),
         ({"ports": {"1": 19000, "01": 19001}}, "ports.01: not a node id"),
+        ({"ports": {"2147483648": 19000}}, "ports.2147483648: not a node id"),
+        ({"nodes": "2147483648"}, "nodes[0] = '2147483648' (flag): expected `int` <= 2147483647"),
         ({"listen": "127.0.0.1:" + "9" * 5_000}, "not HOST:PORT"),
         *(({"advertise": odd}, f"advertise = {odd!r}: it must be a host only") for odd in ("a b", "http//x", "a,b")),
+        (
+            {"advertise": "none"},
+            "advertise = 'none': clients would dial it; leave it out, and they are told the host of",
+        ),
         ({"advertise": "256.256.256.256"}, "advertise = '256.256.256.256': it must be a host only"),
         ({"listen": "10.0.0.256:9092"}, "listen = '10.0.0.256:9092': not HOST:PORT"),
         *(({name: f"{'ü' * 63}:19000"}, f"{name} = 'üü") for name in ("upstream", "listen", "admin")),
@@ -100,7 +107,10 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
             {"traces.otlp_endpoint": "https://me:s3cret@collector:4318"},
             "traces.otlp_endpoint: it is shown and logged, so it may hold no user and password",
         ),
-        ({"translation.journal": "/tty", "traces.file": "//tty"}, "traces.file = '//tty': that is the journal"),
+        *(
+            ({"translation.journal": "/tty", "traces.file": f"//tty{beside}"}, f"'//tty{beside}': that is the journal")
+            for beside in ("", LOCK, NEW)
+        ),
         *(
             ({name: "/dev/null"}, f"{name} = '/dev/null': not a file")
             for name in ("translation.journal", "traces.file")

@@ -45,8 +45,20 @@ MOST_ADMITTED = 1_000
 # at once, in tenths of a millisecond each.
 REQUESTS_A_TURN = 32
 
-# What the probe may answer that says "not here", and "not you".
-ELSEWHERE = frozenset({e.NOT_COORDINATOR, e.COORDINATOR_NOT_AVAILABLE})
+# What a coordinator says of a member that does not exist, to whoever may read the group (GroupCoordinatorService.heartbeat,
+# 3.9 to 4.4; of a group of any other type, or of none, UNKNOWN_MEMBER_ID). While it loads it says NONE.
+OF_NOBODY = frozenset(
+    {
+        e.NONE,
+        e.COORDINATOR_LOAD_IN_PROGRESS,
+        e.ILLEGAL_GENERATION,
+        e.UNKNOWN_MEMBER_ID,
+        e.REBALANCE_IN_PROGRESS,
+        e.FENCED_INSTANCE_ID,
+    }
+)
+# "Not you", and "not of such a group".
+TURNED_AWAY = frozenset({e.GROUP_AUTHORIZATION_FAILED, e.INVALID_GROUP_ID})
 
 
 class Taker(Protocol):
@@ -295,9 +307,9 @@ class Line:
 
 
 def _verdict(answer: Any) -> int:
-    """Any word on the member that does not exist means: this is the coordinator, and you may ask it."""
-    if answer is None or answer.error_code in ELSEWHERE:
-        return e.NOT_COORDINATOR
-    if answer.error_code in (e.GROUP_AUTHORIZATION_FAILED, e.INVALID_GROUP_ID):
-        return int(answer.error_code)
-    return e.NONE
+    """Any word on the member that does not exist means: this is the coordinator, and you may ask it. Whatever else is said
+    shows no right (of an authorizer that failed UNKNOWN_SERVER_ERROR is told): the client comes again."""
+    code = e.NOT_COORDINATOR if answer is None else int(answer.error_code)
+    if code in OF_NOBODY:
+        return e.NONE
+    return code if code in TURNED_AWAY else e.NOT_COORDINATOR

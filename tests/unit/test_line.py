@@ -23,6 +23,7 @@ from proxy.groups.clock import Clock
 from proxy.groups.line import ANSWER_MS, FIRST_CORRELATION_ID, PROMPT_MS, REQUESTS_A_TURN, Key, Line
 from proxy.settings import Limits, Settings
 from proxy.wire import Wire
+from translation import errors as e
 from translation.group_heartbeat import GroupHeartbeat
 
 MEMBER: Key = ("group", "member")
@@ -106,6 +107,29 @@ async def test_what_was_asked_is_not_kept_until_it_would_have_been_given_up() ->
     answer = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse())
     connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
     assert sys.getrefcount(body) == held
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        *((code, e.NONE) for code in (0, 14, 22, 25, 27, 82)),
+        *((code, code) for code in (e.INVALID_GROUP_ID, e.GROUP_AUTHORIZATION_FAILED)),
+        # Elsewhere; and an authorizer that throws, credentials that have run out, what is not there yet.
+        *((code, e.NOT_COORDINATOR) for code in (15, 16, e.UNKNOWN_SERVER_ERROR, 31, 58, 999)),
+    ],
+)
+async def test_only_a_coordinators_word_on_nobody_opens_the_door(said: int, told: int) -> None:
+    """What says nothing of a right shows none."""
+    connection, line = lingering()
+    heard: list[int] = []
+    line.admit("group", heard.append)
+    versions = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse())
+    verdict = encode_response(12, 0, FIRST_CORRELATION_ID + 1, m.HeartbeatResponse(error_code=said))
+    for answer in (versions, verdict):
+        connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
+    assert heard == [told]
+    line.admit("group", heard.append)
+    assert heard == [told] * (2 if told == e.NONE else 1)
 
 
 def at_the_desk(taken: Taken) -> tuple[Lingering, Line]:

@@ -2,8 +2,8 @@
 
 One file, one JSON line an entry, appended and handed to the kernel at once: the end of the process loses nothing, only
 the end of the machine may, and then the members are adopted without it. A line that is cut off is the last, and is
-dropped. When more than half of the lines are of the past the file is written anew beside the old one and put in its place,
-where there is room for two.
+dropped. At the start, and when more than half of the lines are of the past, the file is written anew beside the old one and
+put in its place, where there is room for two; where there is not, the old one is written on behind its last whole line.
 
 On a full disk it is *behind*: what it lacks is appended once a second has passed and there is room, in place of what was
 written of a line (`catch_up`).
@@ -14,6 +14,7 @@ here would be appended to nothing. A file beside it is locked, for the journal i
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterable
@@ -32,6 +33,8 @@ FEWEST_TO_COMPACT = 1_000
 LOCK, NEW = ".lock", ".new"
 # How the line of each begins.
 HEAD = b'{"group":'
+# No room for what is to be written. It may come back, and what is there is not lost.
+FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -62,6 +65,8 @@ class Journal:
         # What the file says, in so many whole lines and bytes.
         self._written: dict[Key, JournalEntry] = {}
         self._lines = self._bytes = 0
+        # The file may have the beginning of a line behind them.
+        self._is_torn = False
         self._fewest_to_compact = FEWEST_TO_COMPACT
         self._file = self._lock = -1
         if path is not None:
@@ -84,8 +89,7 @@ class Journal:
     def catch_up(self) -> None:
         """To be called each second: what could not be written gets another chance."""
         if self.is_behind and self._path is not None:
-            either = self._written | self.entries
-            self._write(self._path, [key for key in either if self._written.get(key) != self.entries.get(key)])
+            self._write(self._path, self._lacking())
 
     def close(self) -> None:
         self.catch_up()
@@ -98,12 +102,15 @@ class Journal:
         if self._path is not None and not self.is_behind:
             self._write(self._path, [key])
 
+    def _lacking(self) -> list[Key]:
+        return [key for key in self._written | self.entries if self._written.get(key) != self.entries.get(key)]
+
     def _open(self, path: Path) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._claim(path)
             self._load(path)
-            self._compact(path)
+            self._begin(path)
         except OSError as failure:
             raise CannotJournal(f"cannot write the journal {path} (`journal`): {failure.strerror}") from failure
 
@@ -115,29 +122,48 @@ class Journal:
             why = f"another proxy that is running writes the journal {path} (`journal`): give each its own"
             raise CannotJournal(why) from None
 
+    def _begin(self, path: Path) -> None:
+        """What a running proxy goes on with, its next start does too."""
+        try:
+            self._compact(path)
+        except OSError as failure:
+            if failure.errno not in FULL:
+                raise
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._go_on_with_it(path, failure)
+            self._is_torn = True
+            self._write(path, self._lacking())
+
     def _load(self, path: Path) -> None:
-        for number, line in enumerate(lines_in(path), 1):
-            try:
-                read = _decode(line) if line else None
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                self._log.warning("a line of the journal cannot be read", line=number, reason=str(error))
-                continue
-            if read is not None and read.entry is not None:
-                self.entries[read.group, read.member] = read.entry
-            elif read is not None:
-                self.entries.pop((read.group, read.member), None)
+        *lines, rest = lines_in(path) or [b""]
+        for number, line in enumerate(lines, 1):
+            self._take_in(number, line)
+        self._written, self._lines, self._bytes = dict(self.entries), len(lines), sum(len(line) + 1 for line in lines)
+        self._take_in(len(lines) + 1, rest)
+
+    def _take_in(self, number: int, line: bytes) -> None:
+        try:
+            read = _decode(line) if line else None
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            self._log.warning("a line of the journal cannot be read", line=number, reason=str(error))
+            return
+        if read is not None and read.entry is not None:
+            self.entries[read.group, read.member] = read.entry
+        elif read is not None:
+            self.entries.pop((read.group, read.member), None)
 
     def _write(self, path: Path, keys: list[Key]) -> None:
         data = self._lines_of(keys)
         try:
-            if self.is_behind:
+            if self._is_torn:
                 os.ftruncate(self._file, self._bytes)
             _write_whole(self._file, data)
         except OSError as failure:
             if not self.is_behind:
                 self._log.error("the journal cannot be written", path=path, reason=failure.strerror)
-            self.is_behind = True
+            self.is_behind = self._is_torn = True
             return
+        self._is_torn = False
         if self.is_behind:
             self.is_behind = False
             self._log.info("the journal is written again", path=path, entries=len(keys))
@@ -155,9 +181,12 @@ class Journal:
             try:
                 self._compact(path)
             except OSError as failure:
-                # There is no room for two of them; for what is appended there still is.
-                self._log.warning("the journal cannot be written anew", path=path, reason=failure.strerror)
-                self._fewest_to_compact = 2 * self._lines
+                self._go_on_with_it(path, failure)
+
+    def _go_on_with_it(self, path: Path, failure: OSError) -> None:
+        """There is no room for two of them; for what is appended there still is."""
+        self._log.warning("the journal cannot be written anew", path=path, reason=failure.strerror)
+        self._fewest_to_compact = max(FEWEST_TO_COMPACT, 2 * self._lines)
 
     def _compact(self, path: Path) -> None:
         """A crash leaves the old file or the new one, whole. 5,000 members take 20 ms, after as many changes at least."""

@@ -170,6 +170,72 @@ def test_with_no_room_for_a_second_file_the_first_is_written_on(tmp_path: Path) 
     assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 5_999)}
 
 
+def fill(path: Path) -> None:
+    """There is room for no second file; how much there is for the first, `full_disk` says."""
+    path.with_name(path.name + ".new").symlink_to("/dev/full")
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"group":"g","memb', bytes(9)])
+def test_a_start_with_no_room_for_a_second_file_goes_on_with_the_first(tmp_path: Path, torn: bytes) -> None:
+    """As the proxy did that ended there."""
+    path = tmp_path / "journal"
+    out = io.StringIO()
+    journal = Journal(path, quiet())
+    for generation in range(3):
+        journal.remember(entry("m", generation))
+    journal.close()
+    path.write_bytes(path.read_bytes() + torn)
+    fill(path)
+    journal = Journal(path, Log(out=out))
+    assert (journal.is_behind, path.read_bytes().count(b"\n")) == (False, 3)
+    assert f'the journal cannot be written anew path={path} reason="No space left on device"' in out.getvalue()
+    journal.remember(entry("n", 1))
+    assert path.read_bytes().count(b"\n") == 4
+    # What is past is counted from the start: it is cut off as soon as there is room.
+    for generation in range(3_000):
+        journal.remember(entry("m", generation))
+    assert path.read_bytes().count(b"\n") < 3_000
+    journal.close()
+    assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2_999), ("g", "n"): entry("n", 1)}
+
+
+def test_a_last_line_without_its_end_is_whole_by_then(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    journal.remember(entry("m", 1))
+    journal.remember(entry("m", 2))
+    journal.close()
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    fill(path)
+    journal = Journal(path, quiet())
+    assert path.read_bytes().count(b"\n") == 2
+    journal.close()
+    assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2)}
+
+
+def test_with_room_for_nothing_it_starts_behind(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    out = io.StringIO()
+    journal = Journal(path, quiet())
+    journal.remember(entry("m", 1))
+    journal.remember(entry("m", 2))
+    journal.close()
+    last = path.read_bytes()
+    path.write_bytes(last.removesuffix(b"\n"))
+    fill(path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(last) - 1, hard))
+    try:
+        journal = Journal(path, Log(out=out))
+        assert journal.is_behind
+        assert f'error the journal cannot be written path={path} reason="File too large"' in out.getvalue()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    journal.catch_up()
+    assert (journal.is_behind, path.read_bytes()) == (False, last)
+    assert f"info the journal is written again path={path} entries=1" in out.getvalue()
+
+
 def test_a_place_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotJournal, match=r"cannot write the journal .*/file/journal \(`journal`\)"):

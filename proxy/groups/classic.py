@@ -312,6 +312,11 @@ def painted(group: SeenGroup, states: Mapping[str, str]) -> m.DescribeGroupsResp
     )
 
 
+def undescribed(group_id: str, error_code: int) -> m.DescribeGroupsResponseDescribedGroup:
+    """As a broker refuses one of many."""
+    return m.DescribeGroupsResponseDescribedGroup(group_id=group_id, error_code=error_code)
+
+
 def _painted_member(member: SeenMember) -> m.DescribeGroupsResponseDescribedGroupMember:
     assigned = _named(member, member.assigned)
     return m.DescribeGroupsResponseDescribedGroupMember(

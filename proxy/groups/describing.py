@@ -2,7 +2,8 @@
 
 A broker says of a consumer group that it is Dead and has no members when it is asked in the classic way. So the ones it
 calls dead are asked for again with ConsumerGroupDescribe, and painted in the classic manner: state, assignor, members with
-their subscription and assignment as a classic member would have sent and been sent them.
+their subscription and assignment as a classic member would have sent and been sent them. Of which that is refused, the tool
+hears the refusal: what may live is not called dead.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from proxy.causes import Cause
 from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.line import Line
-from proxy.groups.native import Ask
+from proxy.groups.native import Ask, SeenGroup
 from translation import errors as e
 
 # A consumer group's states in the words of a classic one.
 CLASSIC_STATES = {"Assigning": "PreparingRebalance", "Reconciling": "CompletingRebalance"}
 FIRST_LIST_WITH_STATES = 4
+# Of which no more can be said than that it is Dead: it is no consumer group, or the broker knows none.
+NO_SUCH = frozenset({e.GROUP_ID_NOT_FOUND, e.UNSUPPORTED_VERSION})
 # Each takes some tenths of a millisecond, in which nobody else is heard.
 PAINTED_AT_ONCE = 50
 
@@ -47,21 +50,32 @@ def _described(line: Line, request: Request, answer: Any) -> None:
     _paint(line, request, answer, dead, {})
 
 
-def _paint(line: Line, request: Request, answer: Any, dead: list[str], alive: dict[str, Any]) -> None:
+def _paint(line: Line, request: Request, answer: Any, dead: list[str], told: dict[str, Any]) -> None:
     """Some at a time: a tool may ask for all the groups of a cluster, and others want to be heard in between."""
     some, rest = dead[:PAINTED_AT_ONCE], dead[PAINTED_AT_ONCE:]
 
     def seen(said: Any) -> None:
-        for group in native.descriptions(said) if said is not None else ():
-            if not group.error_code:
-                alive[group.group_id] = classic.painted(group, CLASSIC_STATES)
-        if rest and said is not None:
-            _paint(line, request, answer, rest, alive)
+        if said is None:
+            told.update({group_id: classic.undescribed(group_id, e.NOT_COORDINATOR) for group_id in dead})
         else:
-            answer.groups = [alive.get(group.group_id, group) for group in answer.groups]
+            groups = native.descriptions(said)
+            told.update({group.group_id: _painted(group) for group in groups if group.error_code not in NO_SUCH})
+        if rest and said is not None:
+            _paint(line, request, answer, rest, told)
+        else:
+            answer.groups = [told.get(group.group_id, group) for group in answer.groups]
             line.answer(request.answered(answer))
 
     line.ask(native.ask_description(some, line.versions, request.body.include_authorized_operations), seen)
+
+
+def _painted(group: SeenGroup) -> Any:
+    """Of topics that one may not describe no classic group ever spoke."""
+    if group.error_code == e.TOPIC_AUTHORIZATION_FAILED:
+        return classic.undescribed(group.group_id, e.GROUP_AUTHORIZATION_FAILED)
+    if group.error_code != e.NONE:
+        return classic.undescribed(group.group_id, group.error_code)
+    return classic.painted(group, CLASSIC_STATES)
 
 
 def _listed(line: Line, request: Request, answer: Any) -> None:

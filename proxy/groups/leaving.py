@@ -1,7 +1,8 @@
 """LeaveGroup: one member, or (from version 3) many at once, by member id or by instance id.
 
 Each leaver that is ours hears of it by itself, and once, however often it is named; the answers are collected into one. The
-others are the coordinator's business: their part is sent on.
+others are the coordinator's business: their part is sent on. A refusal of the whole is told as one, if it is of all who were
+named: Java's admin client comes again for that, and takes what is said of single members for good.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from translation.group_heartbeat import unless_blank
 if TYPE_CHECKING:
     from proxy.groups.host import Host
     from proxy.groups.requests import Requests
+
+# Here is nobody who could be asked about, or not yet.
+NOT_THERE = frozenset({e.COORDINATOR_LOAD_IN_PROGRESS, e.COORDINATOR_NOT_AVAILABLE, e.NOT_COORDINATOR})
 
 
 class Batch(msgspec.Struct):
@@ -89,6 +93,13 @@ class Leaves:
         batch, indexes = self._batches.pop(order.request)
         self._heard(batch, indexes, [order.error_code] * len(indexes))
 
+    def _refused(self, batch: Batch, indexes: list[int], code: int) -> None:
+        """All of these at once."""
+        if len(indexes) == len(batch.codes):
+            self._requests.refuse(batch.number, code)
+        else:
+            self._heard(batch, indexes, [code] * len(indexes))
+
     def _heard(self, batch: Batch, indexes: list[int], codes: list[int]) -> None:
         for index, code in zip(indexes, codes, strict=True):
             batch.codes[index] = code
@@ -109,8 +120,10 @@ class Leaves:
         line.ask(ask, lambda answer: self._looked_up(batch, request, strangers, answer))
 
     def _looked_up(self, batch: Batch, request: Request, strangers: list[int], answer: Any) -> None:
-        groups = native.descriptions(answer) if answer is not None else []
-        natives = {each.member_id: each.instance_id for group in groups for each in group.members if not each.classic}
+        (group,) = native.descriptions(answer) if answer is not None else (None,)
+        if group is None or group.error_code in NOT_THERE:
+            return self._refused(batch, strangers, e.NOT_COORDINATOR if group is None else group.error_code)
+        natives = {each.member_id: each.instance_id for each in group.members if not each.classic}
         leavers = classic.leavers(request)
         ours: dict[str, list[int]] = {}
         rest = []
@@ -137,7 +150,13 @@ class Leaves:
         named = [(leavers[index].member_id, leavers[index].group_instance_id) for index in strangers]
         line = self._requests.line_of(batch.number)
         ask = native.ask_leave_of(request.body.group_id, named)
-        line.ask(ask, lambda answer: self._heard(batch, strangers, _codes(answer, len(strangers))))
+        line.ask(ask, lambda answer: self._sent_on(batch, strangers, answer))
+
+    def _sent_on(self, batch: Batch, strangers: list[int], answer: Any) -> None:
+        if code := _code(answer):
+            self._refused(batch, strangers, code)
+        else:
+            self._heard(batch, strangers, _codes(answer, len(strangers)))
 
 
 def _may_be(leaver: Leaver, instance_id: str | None) -> bool:
@@ -150,7 +169,5 @@ def _code(answer: Any) -> int:
 
 
 def _codes(answer: Any, count: int) -> list[int]:
-    """A refusal of the whole is one of each."""
-    if answer is None or answer.error_code or len(answer.members) != count:
-        return [_code(answer) or e.UNKNOWN_MEMBER_ID] * count
-    return [member.error_code for member in answer.members]
+    told = [member.error_code for member in answer.members]
+    return told if len(told) == count else [e.UNKNOWN_MEMBER_ID] * count

@@ -50,7 +50,8 @@ class Orphans:
         # Those that have yet to speak.
         self._silent = dict(host.journal.entries)
         self._lags: dict[Key, Lag] = {}
-        # By group and client id: how many newcomers have had an old member leave for them.
+        # By group and client id: newcomers, as of the last look, and how many have had an old member leave for them.
+        self._newcomers: Counter[Key] = Counter()
         self._replaced: Counter[Key] = Counter()
         self._leaving: set[Key] = set()
         self._before = frozenset(self._silent)
@@ -64,6 +65,8 @@ class Orphans:
     def _look(self) -> None:
         """On the connection of any member of the group: what is not asked about now is asked about the next time."""
         self._silent = {key: entry for key, entry in self._silent.items() if self._is_silent(key)}
+        new = (key for key in self._host.members if key not in self._before)
+        self._newcomers = Counter((key[0], self._host.members[key].client_id) for key in new)
         for group_id in {group_id for group_id, _ in self._silent}:
             line = self._host.line_into(group_id)
             if line is not None:
@@ -107,11 +110,7 @@ class Orphans:
 
     def _has_newcomer(self, group_id: str, client_id: str) -> bool:
         """One that no other old member has left for."""
-        newcomers = sum(
-            member.client_id == client_id and key[0] == group_id and key not in self._before
-            for key, member in self._host.members.items()
-        )
-        return newcomers > self._replaced[group_id, client_id]
+        return self._newcomers[group_id, client_id] > self._replaced[group_id, client_id]
 
     def _left(self, key: Key, client_id: str, answer: Any) -> None:
         self._leaving.discard(key)

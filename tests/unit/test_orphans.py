@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -37,11 +37,13 @@ SESSION_MS, SHORT_MS = 30_000, 10_000
 class Scene:
     """A restarted proxy: `old` was here before, `new` has come since, and speaks to the coordinator."""
 
-    def __init__(self, session_ms: int = SESSION_MS, instance_id: str | None = None) -> None:
+    def __init__(
+        self, session_ms: int = SESSION_MS, instance_id: str | None = None, names: tuple[str, ...] = ("old", "older")
+    ) -> None:
         self.out = io.StringIO()
         log, clock = Log(out=self.out), Clock()
         journal = Journal(None, log)
-        for name in ("old", "older"):
+        for name in names:
             journal.remember(
                 msgspec.structs.replace(entry(name), session_timeout_ms=session_ms, instance_id=instance_id)
             )
@@ -95,8 +97,8 @@ class Scene:
 
 @pytest.fixture
 async def begun(nursery: trio.Nursery) -> AsyncIterator[Callable[..., Scene]]:
-    def begin(session_ms: int = SESSION_MS, instance_id: str | None = None) -> Scene:
-        scene = Scene(session_ms, instance_id)
+    def begin(*how: Any, **more: Any) -> Scene:
+        scene = Scene(*how, **more)
         nursery.start_soon(scene.clock.run)
         return scene
 
@@ -212,3 +214,30 @@ async def test_nobody_is_asked_about_when_all_have_spoken(
         scene.comes(name)
     await trio.sleep(10 * A_LOOK)
     assert scene.looks == 0
+
+
+class Walked(dict[tuple[str, str], Member]):
+    """Counts how often all members are gone through."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        self.walks += 1
+        return super().__iter__()
+
+    def items(self) -> Any:
+        self.walks += 1
+        return super().items()
+
+
+async def test_newcomers_are_counted_once_a_look_however_many_are_silent(
+    begun: Callable[..., Scene], autojump_clock: MockClock
+) -> None:
+    """Thousands come back at once, each group with an answer of its own, and everybody else waits meanwhile."""
+    names = tuple(f"old-{number}" for number in range(20))
+    scene = begun(names=names)
+    scene.group |= dict.fromkeys(names, (EPOCH - 1, OURS))
+    scene.host.members = walked = Walked(scene.host.members)
+    await trio.sleep(DIAL_MS / 1000 + A_LOOK)
+    assert len(scene.left) == 1
+    assert walked.walks == scene.looks

@@ -36,6 +36,9 @@ from translation.joining import is_proper
 if TYPE_CHECKING:
     from proxy.groups.host import Host
 
+# Of a client id, in the member id that is made of it, which has as much room on the wire as the client id alone: 32,767
+# bytes, of which a character takes four at most.
+LONGEST_NAME = 8_000
 # A member speaks on the connection of these; commits may come on a producer's.
 MEMBERS_OWN = frozenset({keys.JOIN_GROUP, keys.SYNC_GROUP, keys.HEARTBEAT})
 
@@ -224,7 +227,7 @@ class Requests:
         """Whoever has no id gets a fresh one; and whoever had the instance is told that it is taken, if it is."""
         instance_id = request.body.group_instance_id
         registered = None if instance_id is None or key[1] else self._host.instances.get((key[0], instance_id))
-        fresh_id = f"{request.client_id}-{uuid.uuid4()}"
+        fresh_id = f"{request.client_id[:LONGEST_NAME]}-{uuid.uuid4()}"
         assignor, kin_hurt = self._host.together.assignor(key[0]), self.holds.hurt_kin(key[0], self.line_of(number))
         join = classic.join_requested(request, number, fresh_id, registered, assignor, kin_hurt)
         if registered is not None and is_proper(self._host.absent(key[0]), join):

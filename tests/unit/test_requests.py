@@ -1,0 +1,42 @@
+"""A JoinGroup of whoever has no id yet: the one it is given can be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_protocol import encode, encode_request
+from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
+from proxy.groups.host import Host
+from tests.unit.test_line import Lingering
+from tests.unit.test_recognising import a_host, waits
+
+NOBODY = ("g", "")
+# A client id of that many bytes is the longest there is.
+LONGEST = 32_767
+# Of JoinGroup: its answer comes when there is something to tell, and it needs no id before that.
+WITHOUT_ID = 3
+
+
+def joins(host: Host, client_id: str) -> tuple[int, Lingering]:
+    subscription = bytes(2) + encode(m.ConsumerProtocolSubscription(topics=["orders"], user_data=None), 0)
+    protocols = [m.JoinGroupRequestProtocol(name="range", metadata=subscription)]
+    body = m.JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type="consumer",
+        protocols=protocols,
+    )
+    return waits(host, encode_request(keys.JOIN_GROUP, WITHOUT_ID, 1, client_id, body))
+
+
+@pytest.mark.parametrize("client_id", ["app", "x" * LONGEST, "\N{GRINNING FACE}" * (LONGEST // 4)])
+async def test_the_longest_client_id_makes_a_member_id_that_can_be_said(client_id: str) -> None:
+    host = a_host()
+    number, connection = joins(host, client_id)
+    host.requests.speak(number, NOBODY)
+    assert connection.closed_for is None
+    [(_, name)] = host.members
+    assert name.startswith(client_id[:1_000])
+    assert host.members["g", name].in_flight is not None

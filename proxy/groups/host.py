@@ -112,6 +112,7 @@ class Host:
         member = self.members.get(key) or (self.absent(key[0]) if is_first_word else None)
         if member is None:
             return
+        own = key
         try:
             after, orders = step(member, event, self.clock.now_ms)
             own = (after.group_id, after.member_id)
@@ -120,7 +121,7 @@ class Host:
             for order in orders:
                 self._orders.perform(own, order, request)
         except Exception:
-            self._mistaken(key, event)
+            self._mistaken(own, event)
 
     def absent(self, group_id: str) -> Member:
         return Member(group_id=group_id, rules=self.rules.of(group_id).rules)

@@ -1,4 +1,4 @@
-"""A JoinGroup of whoever has no id yet: the one it is given can be said."""
+"""A JoinGroup of whoever has no id yet: the one it is given can be said, and nothing is left of one that was of no use."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from kafka_protocol import encode, encode_request
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy.causes import Cause
 from proxy.groups.host import Host
 from tests.unit.test_line import Lingering
 from tests.unit.test_recognising import a_host, waits
@@ -40,3 +41,16 @@ async def test_the_longest_client_id_makes_a_member_id_that_can_be_said(client_i
     [(_, name)] = host.members
     assert name.startswith(client_id[:1_000])
     assert host.members["g", name].in_flight is not None
+
+
+async def test_a_mistake_over_a_newcomer_leaves_nothing_of_it_here() -> None:
+    """It would be a member of which nobody has heard, under an id that nobody knows."""
+    host = a_host()
+    number, connection = joins(host, "app")
+    assert connection.line is not None
+    connection.line.versions = {}
+    host.requests.speak(number, NOBODY)
+    assert connection.closed_for is Cause.OUR_MISTAKE
+    assert host.members == {}
+    assert host.together.here("g") == ()
+    assert host.requests.waiting(number) is None

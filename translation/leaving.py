@@ -20,5 +20,7 @@ def leave_requested(turn: Turn, leave: LeaveRequested) -> None:
     if member.phase is not Phase.ABSENT:
         depart(turn, heartbeat_error=e.NONE)
     elif member.standing is not Standing.LEAVING:
-        return turn.order(AnswerLeave(leave.request, e.UNKNOWN_MEMBER_ID))
+        # Its instance is another process' by now; who does not name it is nobody.
+        is_taken = leave.instance_id is not None and member.standing is Standing.FATAL
+        return turn.order(AnswerLeave(leave.request, member.verdict if is_taken else e.UNKNOWN_MEMBER_ID))
     return turn.becomes(leaves=(*turn.member.leaves, leave.request))

@@ -27,6 +27,7 @@ from translation.actions import (
     AnswerCommit,
     AnswerHeartbeat,
     AnswerJoin,
+    AnswerLeave,
     AnswerSync,
     FindRegisteredMember,
     Forget,
@@ -83,6 +84,14 @@ def test_the_old_process_of_an_instance_is_fenced_and_the_new_one_is_not() -> No
     play >> commits(8) << AnswerCommit(8, e.FENCED_INSTANCE_ID)
     play >> joins(9, member_id="c-1", instance_id="i") << AnswerJoin(9, e.FENCED_INSTANCE_ID, member_id="c-1")
     assert play >> wait(100_000) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_a_process_whose_instance_was_taken_leaves_as_little_as_one_of_a_broker() -> None:
+    """And takes nothing with it: the instance is its successor's."""
+    play = Playbook(stable(instance_id="i", member_id=""), NOW) >> InstanceTaken() << Is("absent/fatal E2 g-1")
+    play >> leaves(6, instance_id="i") << AnswerLeave(6, e.FENCED_INSTANCE_ID)
+    play >> leaves(7) << AnswerLeave(7, e.UNKNOWN_MEMBER_ID)
+    assert play << Is("absent/fatal E2 g-1")
 
 
 def test_only_a_join_that_will_be_taken_in_takes_an_instance() -> None:

@@ -14,8 +14,10 @@ def refuse_parked(turn: Turn, error_code: int) -> None:
     member = turn.member
     if member.parked is None:
         return
+    # In a group that is full nobody has an id.
+    member_id = "" if error_code == e.GROUP_MAX_SIZE_REACHED else member.member_id
     for request in member.parked.requests:
-        turn.order(AnswerJoin(request, error_code, member_id=member.member_id))
+        turn.order(AnswerJoin(request, error_code, member_id=member_id))
     turn.becomes(parked=None, describe_at=None, heard_at=turn.now)
     if member.standing is not Standing.JOINING:
         rebalance_by = turn.now + member.contract.rebalance_timeout_ms

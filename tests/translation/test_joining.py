@@ -452,9 +452,11 @@ def test_a_client_that_comes_back_while_it_is_leaving_joins_when_it_is_gone() ->
     assert play << Is("completing-rebalance/joining E0 g-1")
 
 
-def test_a_group_that_is_full_says_so() -> None:
-    play = Playbook(joining()) >> refused(e.GROUP_MAX_SIZE_REACHED)
-    play << AnswerJoin(1, e.GROUP_MAX_SIZE_REACHED, member_id="m") << Forget()
+@pytest.mark.parametrize("who", [{}, {"member_id": "", "version": 3}])
+def test_a_group_that_is_full_says_so(who: dict[str, Any]) -> None:
+    """And gives nobody an id, as a broker does not."""
+    play = Playbook(joining(**who)) >> refused(e.GROUP_MAX_SIZE_REACHED)
+    play << AnswerJoin(1, e.GROUP_MAX_SIZE_REACHED) << Forget()
     assert play << Is("absent/absent E0 g-1")
 
 

@@ -23,7 +23,7 @@ from translation.embedded import write_assignment
 from translation.group_heartbeat import TopicPartition, unless_blank
 
 # Every broker with consumer groups takes these.
-JOIN_ASKED, SYNC_ASKED = 5, 3
+OLDEST_JOIN, JOIN_ASKED, SYNC_ASKED = 2, 5, 3
 FIRST_JOIN_WITH_NULLABLE_PROTOCOL = 7
 FIRST_SYNC_WITH_PROTOCOL = 5
 FIRST_BATCH_LEAVE = 3
@@ -262,8 +262,13 @@ def refusal(request: Request, error_code: int) -> bytes:
 
 def ask_join(request: Request) -> Ask:
     """What its client asks, in words that every broker takes."""
-    timeout_ms = join_requested(request).rebalance_timeout_ms
-    return Ask(keys.JOIN_GROUP, JOIN_ASKED, msgspec.structs.replace(request.body, rebalance_timeout_ms=timeout_ms))
+    return Ask(keys.JOIN_GROUP, JOIN_ASKED, _with_timeout(request))
+
+
+def _with_timeout(request: Request) -> m.JoinGroupRequest:
+    """Version 0 has one for all."""
+    body: m.JoinGroupRequest = request.body
+    return msgspec.structs.replace(body, rebalance_timeout_ms=join_requested(request).rebalance_timeout_ms)
 
 
 def ask_sync(request: Request, generation: int) -> Ask:
@@ -290,6 +295,13 @@ def changed(request: Request, **fields: object) -> Request:
         return request
     frame = encode_request(request.key, request.version, request.correlation_id, request.client_id, body)
     return msgspec.structs.replace(request, body=body, frame=frame)
+
+
+def lifted_join(request: Request) -> Request:
+    """The same JoinGroup in the oldest version that every broker takes."""
+    body = _with_timeout(request)
+    frame = encode_request(request.key, OLDEST_JOIN, request.correlation_id, request.client_id, body)
+    return msgspec.structs.replace(request, version=OLDEST_JOIN, body=body, frame=frame)
 
 
 def passed(request: Request, frame: bytes) -> Any:

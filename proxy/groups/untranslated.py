@@ -1,7 +1,8 @@
 """Requests that pass to the broker, and who is known to send such.
 
 A JoinGroup may pass for many reasons; once it has, whatever else its member says passes too. All passes as it came, but for
-what would keep the coordinator from ever converting a group that is to be translated (convertible.py).
+what would keep the coordinator from ever converting a group that is to be translated (convertible.py), and for versions of
+JoinGroup that its broker does not take.
 """
 
 from __future__ import annotations
@@ -78,15 +79,30 @@ class Untranslated:
             return self._take_join(line, request, reason)
         return self._requests.commits.forward(line, request)
 
-    def _pass(self, line: Line, request: Request, heard: Callable[[Any], None]) -> None:
-        """The broker's answer passes too, once it is known here."""
+    def _pass(self, line: Line, request: Request, heard: Callable[[Any], None], sent: Request | None = None) -> None:
+        """The broker's answer passes too, once it is known here. `sent`: the request in the words that the broker takes."""
 
         def passes(frame: Bytes | None) -> Bytes | None:
-            if frame is not None:
-                heard(classic.passed(request, bytes(frame)))
-            return frame
+            if frame is None:
+                return None
+            answer = classic.passed(sent or request, bytes(frame))
+            heard(answer)
+            return request.answered(answer) if sent else frame
 
-        line.forward(request.frame, passes)
+        line.forward((sent or request).frame, passes)
+
+    def _pass_join(self, line: Line, request: Request, heard: Callable[[Any], None]) -> None:
+        """Kafka 4.0.0 hangs up on versions 0 and 1 (KIP-896), 4.0.1 takes them again (KAFKA-19444). What is asked here is
+        given up after a while; a JoinGroup may wait for as long as a rebalance takes, so it is forwarded as any other."""
+
+        def known() -> None:
+            oldest, _ = line.versions.get(request.key, (classic.OLDEST_JOIN, 0))
+            self._pass(line, request, heard, classic.lifted_join(request) if request.version < oldest else None)
+
+        if request.version < classic.OLDEST_JOIN:
+            line.know_versions(known)
+        else:
+            self._pass(line, request, heard)
 
     def _take_join(self, line: Line, request: Request, reason: str) -> None:
         key = (request.body.group_id, request.body.member_id)
@@ -106,7 +122,7 @@ class Untranslated:
         if self._requests.issued.take(key):
             self._pass_renamed(line, request, heard)
         else:
-            self._pass(line, request, heard)
+            self._pass_join(line, request, heard)
 
     def _pass_renamed(self, line: Line, request: Request, heard: Callable[[Any], None]) -> None:
         """An id of ours means nothing to a broker. It gives one, but not every client takes a second (@platformatic/kafka

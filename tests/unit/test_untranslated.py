@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_protocol import decode_response, encode_request, encode_response
+from kafka_protocol import decode_request, decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
 from proxy.groups import classic
 from proxy.groups.passing import Ruling
@@ -184,6 +184,70 @@ def test_or_hears_why_it_gives_none(gives: m.JoinGroupResponse | None, told: int
     [answer] = passing.answered
     assert decode_response(11, 4, answer)[1].error_code == told
     assert (passing.forwarded, passing.present) == ([], {})
+
+
+TAKES_FROM_0, FROM_2 = (0, 9), (2, 9)
+
+
+class OldJoin:
+    """A JoinGroup of an old version that passes: in which version, and with which rebalance timeout, the broker hears it; and
+    what its client is told."""
+
+    def __init__(self, version: int, offered: tuple[int, int] | None) -> None:
+        self.passing = Passing()
+        self.version = version
+        line: Any = SimpleNamespace(
+            client=Client(address="", client_id="alice"),
+            open=True,
+            passing=set(),
+            versions={},
+            know_versions=lambda then: (line.versions.update({11: offered} if offered else {}), then()),
+            forward=self._forward,
+        )
+        protocols = [m.JoinGroupRequestProtocol(name="range", metadata=b"as it is")]
+        body = m.JoinGroupRequest(
+            group_id="group",
+            session_timeout_ms=9_000,
+            rebalance_timeout_ms=60_000 if version else -1,
+            protocol_type="consumer",
+            protocols=protocols,
+        )
+        self.frame = encode_request(11, version, 5, "alice", body)
+        self.passing.untranslated.take(line, classic.read(self.frame), REASON)
+
+    def _forward(self, frame: bytes, heard: Any) -> None:
+        self.sent = frame
+        header, body = decode_request(frame)
+        self.heard = (header.api_version, body.rebalance_timeout_ms)
+        assert (header.correlation_id, header.client_id) == (5, "alice")
+        assert body.protocols[0].metadata == b"as it is"
+        joined = m.JoinGroupResponse(generation_id=3, protocol_name="range", member_id="alice-1", leader="alice-1")
+        joined.members = [m.JoinGroupResponseMember(member_id="alice-1", metadata=b"as it is")]
+        if header.api_version >= 2:
+            joined.throttle_time_ms = 7
+        self.answer = encode_response(11, header.api_version, 5, joined)
+        self.told = heard(self.answer)
+        assert heard(None) is None
+
+
+@pytest.mark.parametrize("offered", [FROM_2, None])
+@pytest.mark.parametrize(("version", "timeout_ms"), [(0, 9_000), (1, 60_000)])
+def test_a_version_that_the_broker_would_hang_up_on_passes_in_one_that_it_takes(
+    version: int, timeout_ms: int, offered: tuple[int, int] | None
+) -> None:
+    """And is answered in its own. It may be parked for minutes: the client waits, as for any broker."""
+    old = OldJoin(version, offered)
+    assert old.heard == (2, timeout_ms)
+    correlation_id, told = decode_response(11, version, old.told)
+    assert (correlation_id, told.generation_id, told.member_id, told.leader) == (5, 3, "alice-1", "alice-1")
+    assert [(each.member_id, each.metadata) for each in told.members] == [("alice-1", b"as it is")]
+    assert (old.passing.said, old.passing.present) == (["alice"], {"alice-1": REASON})
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_where_the_broker_takes_it_it_passes_as_it_came(version: int) -> None:
+    old = OldJoin(version, TAKES_FROM_0)
+    assert (old.sent, old.told) == (old.frame, old.answer)
 
 
 def test_who_is_translated_passes_no_longer() -> None:

@@ -335,6 +335,7 @@ class Conversation:
             if acks is None:
                 raise Disconnect(Cause.MALFORMED_REQUEST, "a Produce request that ends before its acks")
             if acks == 0:
+                self.authenticated, self._proving = True, False
                 return AS_IT_CAME
         if treatment is Treatment.DROPPED and self.dropped is None:
             self.dropped = (correlation_id, api, self._wire.client_id(frame))

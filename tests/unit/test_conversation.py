@@ -245,6 +245,17 @@ def test_bare_tokens_pass_until_a_request_that_is_known() -> None:
     assert list(talk.expected) == [2]
 
 
+def test_who_produces_behind_bare_tokens_is_through_with_authentication_though_it_wants_no_answers() -> None:
+    """It may never ask for anything else, and was cut off each half minute."""
+    talk = conversation()
+    talk.from_client(request(HANDSHAKE, 1))
+    talk.from_broker(answer(1, b"\x00\x00"))
+    talk.from_client(token(b"\0u\0p"))
+    talk.from_client(request(PRODUCE, 2, b"\x00records"))
+    assert talk.authenticated
+    assert talk.quiet
+
+
 def test_a_client_is_through_with_authentication_once_its_proof_is_answered() -> None:
     """Clients may say nothing for a long time after it, and must not be cut off for that."""
     talk = conversation()

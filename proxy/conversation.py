@@ -170,8 +170,12 @@ class Conversation:
 
     @property
     def full(self) -> bool:
-        """The client has asked enough for now."""
-        return len(self.expected) >= self._max_pipelined or (self.in_hand and len(self._tail) >= LARGEST_BACKLOG)
+        """The client has asked enough for now. A request that is not whole is not answered before its rest is read, nor are
+        ours that wait behind it: who counted those would wait for ever."""
+        if len(self.expected) < self._max_pipelined:
+            return self.in_hand and len(self._tail) >= LARGEST_BACKLOG
+        unsent = 1 + len(self.outbox) if self.to_come else 0
+        return len(self.expected) - unsent >= self._max_pipelined
 
     # ------------------------------------------------------------------------------------------- client to broker
 

@@ -156,6 +156,26 @@ def test_the_usual_case_never_makes_a_client_ask_more_than_it_may() -> None:
     assert counts.requests_by_version == {OPAQUE: 3}
 
 
+def test_a_request_that_is_not_whole_is_read_to_its_end_whatever_may_be_pipelined() -> None:
+    """Nobody answers it before."""
+    talk = Conversation(ShoutingWire(), Counts(), Limits(max_pipelined_requests=1))
+    asked = request(OPAQUE, 1, b"in two pieces")
+    talk.from_client(asked[:14])
+    assert not talk.full
+    talk.from_client(asked[14:])
+    assert talk.full
+    talk.from_broker(answer(1))
+    assert not talk.full
+
+
+def test_behind_as_many_as_may_be_asked_one_that_has_begun_is_not_read_on() -> None:
+    talk = Conversation(ShoutingWire(), Counts(), Limits(max_pipelined_requests=2))
+    talk.from_client(request(OPAQUE, 1) + request(OPAQUE, 2) + request(OPAQUE, 3, b"in two pieces")[:14])
+    assert talk.full
+    talk.from_broker(answer(1))
+    assert not talk.full
+
+
 def test_who_goes_on_without_waiting_for_its_verdict_is_through_with_authentication() -> None:
     talk = after_one_exchange()
     asks(talk, request(PROOF, 2))

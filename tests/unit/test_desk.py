@@ -157,6 +157,22 @@ def test_our_own_requests_wait_for_the_end_of_a_frame_that_has_begun() -> None:
     assert talk.quiet
 
 
+def test_what_waits_for_the_end_of_a_frame_that_has_begun_does_not_keep_it_from_being_read() -> None:
+    """Members ask as often as they like; the broker answers them, and then the client's, when it has the rest of that."""
+    desk = Desk()
+    talk = Conversation(TakingWire(), Counts(), Limits(max_pipelined_requests=2), lambda: desk)
+    desk.at_once = talk.forward
+    talk.from_client(request(TAKEN, 1))
+    talk.from_broker(answer(1))
+    long = request(OPAQUE, 2, b"long")
+    talk.from_client(long[:13])
+    for number in (77, 78):
+        talk.ask(own(number), unheard)
+    assert not talk.full
+    assert talk.from_client(long[13:]) == long[13:] + request(OPAQUE, 77, b"ours") + request(OPAQUE, 78, b"ours")
+    assert talk.full
+
+
 def test_what_is_forwarded_goes_out_right_behind_a_frame_that_had_begun() -> None:
     desk = Desk()
     talk = talk_with(desk)

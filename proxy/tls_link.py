@@ -107,6 +107,8 @@ class TlsLink:
             self.conversation.client_left()
             self._connections.lingers(self)
             desk.left()
+            # It may have gone in the middle of something, and what was asked here meanwhile waits.
+            self.flush()
         return self._lingering and not self._broker_ended
 
     def release(self) -> None:

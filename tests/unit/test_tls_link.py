@@ -18,8 +18,10 @@ from proxy.names import Names
 from proxy.parting import Partings
 from proxy.settings import Limits
 from proxy.tls_link import TlsLink
-from tests.unit.test_conversation import OPAQUE, answer, request
+from tests.unit.test_conversation import OPAQUE, PROOF, answer, request
 from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
+
+PATIENCE_SECONDS = 30
 
 
 class Ends:
@@ -122,6 +124,27 @@ async def test_a_drain_waits_for_the_last_word_of_a_member_whose_client_has_gone
     ends.link.drain()
     await trio.testing.wait_all_tasks_blocked()
     assert ends.counts.connections_open == 0
+
+
+async def test_what_waited_for_the_end_of_an_authentication_is_asked_when_its_client_has_gone(
+    nursery: trio.Nursery,
+) -> None:
+    """No step of it will follow."""
+    ends = Ends(Needed())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    await ends.client.send_all(request(PROOF, 2))
+    assert await ends.broker.receive_some() == request(PROOF, 2)
+    await ends.broker.send_all(answer(2))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.ask(request(OPAQUE, 77)[4:], lambda _: None)
+    ends.link.flush()
+    await trio.testing.wait_all_tasks_blocked()
+    await ends.client.aclose()
+    with trio.fail_after(PATIENCE_SECONDS):
+        assert await ends.broker.receive_some() == request(OPAQUE, 77)
 
 
 async def test_a_name_that_nobody_can_look_up_ends_one_connection(nursery: trio.Nursery) -> None:

@@ -30,7 +30,17 @@ class CannotListen(Exception):
 
 
 class Door:
-    def __init__(self, epoll_set: EpollSet, address: Address, node: int | None, welcome: Welcome, log: Log) -> None:
+    def __init__(
+        self,
+        epoll_set: EpollSet,
+        address: Address,
+        node: int | None,
+        welcome: Welcome,
+        log: Log,
+        beside: Door | None = None,
+    ) -> None:
+        """`beside`: a door on the same host. Its name is looked up once for both: that takes seconds where no resolver
+        answers, and all connections stand still meanwhile."""
         self.address = address
         self.node = node
         self._welcome = welcome
@@ -38,8 +48,10 @@ class Door:
         self._epoll_set = epoll_set
         self._watched = READABLE
         self._shut = self._closed = False
+        known = beside._targets if beside is not None else None
+        self._targets: list[Target]
         # One for each address of a name.
-        self._sockets = _listen(address, node)
+        self._targets, self._sockets = _listen(address, node, known)
         for listening in self._sockets:
             self._pacing = unpace_newcomers(listening)
             epoll_set.watch(listening, READABLE, partial(self._knocked, listening))
@@ -104,18 +116,25 @@ class Door:
             self._welcome(sock, str(end(peer)), self.node)
 
 
-def _listen(address: Address, node: int | None) -> list[socket.socket]:
+def _listen(address: Address, node: int | None, known: list[Target] | None) -> tuple[list[Target], list[socket.socket]]:
+    """`known`: what the host's name means, with whatever port."""
     whose = "the bootstrap listener" if node is None else f"the listener of node {node}"
     if address.port > HIGHEST_PORT:
         remedy = "there is no such port: give the node another in `ports`, or use `sni`"
         raise CannotListen(f"cannot listen on {address} for {whose}: {remedy}")
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        return bind((int(family), target) for family, _, _, _, target in found)
+        known = _look_up(address.host) if known is None else known
+        targets = [(family, (host, address.port, *more)) for family, (host, _, *more) in known]
+        return targets, bind(targets)
     except OSError as failure:
         raise CannotListen(
             f"cannot listen on {address} for {whose}: {hindrance(failure, 'listen', 'ports')}"
         ) from failure
+
+
+def _look_up(host: str) -> list[Target]:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return [(int(family), target) for family, _, _, _, target in found]
 
 
 def bind(targets: Iterable[Target]) -> list[socket.socket]:

@@ -148,7 +148,8 @@ class Proxy:
         self.log.error("our mistake", trace="".join(traceback.format_exception(failure)))
 
     def _open_door(self, address: Address, node: int | None) -> None:
-        door = Door(self._epoll_set, address, node, self.newcomers.welcome, self.log)
+        bootstrap = self.doors[0] if self.doors else None
+        door = Door(self._epoll_set, address, node, self.newcomers.welcome, self.log, beside=bootstrap)
         self.doors.append(door)
         if node is not None:
             self.absences.doors[node] = door

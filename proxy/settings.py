@@ -160,7 +160,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     # Seeds, HOST:PORT; any one that answers is enough.
     upstream: tuple[str, ...]
     # The bootstrap listener, HOST:PORT. Node N listens on this port + 1 + N unless mapped in `ports`. 0.0.0.0 is every IPv4
-    # address of this machine, [::] every address.
+    # address of this machine, [::] every address. A name is looked up once, at start.
     listen: str = "127.0.0.1:9092"
     # The host that clients are told to dial; none: the host of `listen`.
     advertise: str | None = None

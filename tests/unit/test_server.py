@@ -1,10 +1,11 @@
-"""How the proxy ends."""
+"""How the proxy ends, and what it has brokers that join wait for."""
 
 from __future__ import annotations
 
 import io
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import trio
@@ -14,6 +15,7 @@ from proxy.epoll_set import EpollSet
 from proxy.logs import LINES_PER_SECOND, Log
 from proxy.server import TRACES_SECONDS, Patience, Proxy
 from proxy.settings import Settings, Traces
+from tests.kafka.ports import free_ports
 from tests.proxy.running import MISTAKE
 from tests.unit.test_picture import changed
 
@@ -78,6 +80,31 @@ async def test_a_running_proxy_says_each_second_what_its_log_held_back(
             proxy.log.info("member joins")
         await trio.sleep(1.5)
     assert out.getvalue().endswith('lines held back of="member joins" lines=30\n')
+
+
+async def test_the_host_that_is_listened_on_is_looked_up_once_and_not_for_each_broker_that_joins(
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has a turn meanwhile, and resolvers take seconds."""
+    asked: list[str] = []
+
+    def look_up(host: str, *_: Any, **__: Any) -> list[Any]:
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    bootstrap, broker = sorted(free_ports(2))
+    with EpollSet() as epoll_set:
+        settings = Settings(upstream=("kafka:9092",), listen=f"here:{bootstrap}")
+        proxy = Proxy(settings, settings.limits, Log(out=io.StringIO()), epoll_set, nursery)
+        proxy.open_doors()
+        node = broker - bootstrap - 1
+        proxy.directory.learn(node, "kafka", 9092)
+        bound = {door.node: door._sockets[0].getsockname() for door in proxy.doors}
+        for door in proxy.doors:
+            door.close()
+    assert bound == {None: ("127.0.0.1", bootstrap), node: ("127.0.0.1", broker)}
+    assert asked == ["here"]
 
 
 def test_traces_have_what_clients_leave_of_the_drain_and_a_little_more() -> None:

@@ -62,6 +62,9 @@ class Connection(Protocol):
     def stalled_by_client(self) -> bool: ...
     def connecting(self) -> bool: ...
 
+    def leaves_broker_unread(self) -> bool:
+        """The broker may have said more than was looked at: the client has yet to take what came before that."""
+
     def pass_over(self, patience_seconds: float) -> None:
         """While connecting: dial the next address, if this one has said nothing for so long."""
 

@@ -10,6 +10,8 @@ as large: so only its beginning is read, enough to be judged by, and the rest is
 
 from __future__ import annotations
 
+import fcntl
+import termios
 from socket import MSG_MORE, SO_RCVLOWAT, SOL_SOCKET, socket
 
 from proxy.answers import Bytes
@@ -74,6 +76,11 @@ class Leg:
         if self._wakes_at > 1:
             self._wake_at(1)
         return VIEW[:size]
+
+    @property
+    def unread(self) -> bool:
+        """It has said something that nobody has looked at yet (SIOCINQ, tcp(7))."""
+        return any(fcntl.ioctl(self.sock, termios.FIONREAD, bytes(4)))
 
     def not_received(self, failure: OSError) -> None:
         if not isinstance(failure, BlockingIOError):

@@ -357,6 +357,10 @@ class Link:
     def connecting(self) -> bool:
         return self._broker is None
 
+    def leaves_broker_unread(self) -> bool:
+        """For a moment it does when the client has taken all, too, until the set has had its turn."""
+        return self._client.stuck or (self._broker is not None and self._broker.unread)
+
     def pass_over(self, patience_seconds: float) -> None:
         try:
             self._dial.pass_over(self._dialled, patience_seconds)

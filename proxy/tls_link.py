@@ -133,6 +133,9 @@ class TlsLink:
     def connecting(self) -> bool:
         return self._broker is None
 
+    def leaves_broker_unread(self) -> bool:
+        return self._client_writing.locked()
+
     def pass_over(self, patience_seconds: float) -> None:
         """Each address has its own time (`Streams.open_any`)."""
 

@@ -233,14 +233,16 @@ class Line:
         self.connection.flush()
 
     def _doubt(self, hear: Callable[[None], None]) -> None:
-        """The answer to what the client asked before may take its time. Whose client has gone opens no other connection: on
-        this one it may still be said, later, that its member leaves."""
-        if not self.connection.conversation.owed.prompt_is_next:
+        """The answer to what the client asked before may take its time, and so may a client that has to take it: ours lies
+        unread meanwhile. Whose client has gone opens no other connection: on this one it may still be said, later, that its
+        member leaves."""
+        connection = self.connection
+        if not connection.conversation.owed.prompt_is_next or connection.leaves_broker_unread():
             self._in(ANSWER_MS - PROMPT_MS, lambda: hear(None))
         elif self.client_left:
             hear(None)
         else:
-            self.connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
+            connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
 
     def _in(self, delay_ms: int, ring: Callable[[], None]) -> None:
         """Whatever is wrong then ends this connection and no other, as when something arrives on it."""

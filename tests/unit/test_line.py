@@ -58,6 +58,7 @@ class Lingering:
         self.conversation.authenticated = True
         self.line: Line | None = None
         self.ended = False
+        self.is_behind = False
         self.closed_for: Cause | None = None
 
     def close(self, cause: Cause, detail: str) -> None:
@@ -66,6 +67,9 @@ class Lingering:
 
     def flush(self) -> None:
         self.conversation.take_outbox()
+
+    def leaves_broker_unread(self) -> bool:
+        return self.is_behind
 
     def release(self) -> None:
         assert self.line is not None
@@ -255,6 +259,16 @@ async def test_but_not_with_a_commit(patient: Line, autojump_clock: MockClock) -
 
 async def test_or_be_in_the_midst_of_an_answer_to_that(patient: Line, autojump_clock: MockClock) -> None:
     patient.connection.conversation.owed.to_come = 1_000
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000
+    assert closed_for(patient) is None
+
+
+async def test_nor_is_a_broker_silent_whose_client_has_yet_to_take_what_it_said_before(
+    patient: Line, autojump_clock: MockClock
+) -> None:
+    """The answer may lie there, and a client that reads slowly was cut off in the middle of its own. Its member asks anew."""
+    assert isinstance(patient.connection, Lingering)
+    patient.connection.is_behind = True
     assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000
     assert closed_for(patient) is None
 

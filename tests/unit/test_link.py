@@ -345,6 +345,32 @@ async def test_a_drain_waits_until_the_broker_has_what_it_need_not_answer(epoll_
         await is_so(partial(has_drained, ends))
 
 
+async def test_a_broker_is_left_unread_while_its_client_does_not_take_what_it_said_before(
+    epoll_set: EpollSet, ends: Ends
+) -> None:
+    records, sent = answer(1, bytes(32 * 1024)), 0
+    async with connected(epoll_set, ends) as broker:
+        while not ends.link._client.stuck:
+            assert not ends.link.leaves_broker_unread()
+            ends.client.sendall(request(OPAQUE, 1))
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1))
+            broker.sendall(records)
+            sent += len(records)
+            await is_so(partial(has_heard, ends, False, sent))
+        assert ends.link.leaves_broker_unread()
+
+
+async def test_so_it_is_before_the_set_had_its_turn(epoll_set: EpollSet, ends: Ends) -> None:
+    """Whose client has just taken all: who looks then would take the broker for silent."""
+    async with connected(epoll_set, ends) as broker:
+        ends.client.sendall(request(OPAQUE, 1))
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1))
+        deliver(broker, answer(1))
+        assert ends.link.leaves_broker_unread()
+        await trio.to_thread.run_sync(received, ends.client, answer(1))
+        assert not ends.link.leaves_broker_unread()
+
+
 async def test_what_was_asked_here_while_its_client_went_is_sent(epoll_set: EpollSet, ends: Ends) -> None:
     talk = ends.link.conversation
     talk.desk, talk.authenticated = Needed(), True

@@ -36,9 +36,9 @@ class Ends:
             Partings(EpollSet()),
             known_at_once,
         )
-        near, self.client = trio.testing.memory_stream_pair()
+        self.near, self.client = trio.testing.memory_stream_pair()
         self._theirs, self.broker = trio.testing.memory_stream_pair()
-        self.link = TlsLink(self.connections, near, "a client", 1, lambda _cause: None)
+        self.link = TlsLink(self.connections, self.near, "a client", 1, lambda _cause: None)
 
     async def run(self) -> None:
         await self.link.run(self._dial)
@@ -145,6 +145,23 @@ async def test_what_waited_for_the_end_of_an_authentication_is_asked_when_its_cl
     await ends.client.aclose()
     with trio.fail_after(PATIENCE_SECONDS):
         assert await ends.broker.receive_some() == request(OPAQUE, 77)
+
+
+async def test_a_broker_is_left_unread_while_its_client_does_not_take_what_it_said_before(
+    nursery: trio.Nursery,
+) -> None:
+    ends, takes = Ends(Desk()), trio.Event()
+    ends.near.send_stream.send_all_hook = takes.wait
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(OPAQUE, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    assert not ends.link.leaves_broker_unread()
+    await ends.broker.send_all(answer(1))
+    await trio.testing.wait_all_tasks_blocked()
+    assert ends.link.leaves_broker_unread()
+    takes.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert not ends.link.leaves_broker_unread()
 
 
 async def test_a_name_that_nobody_can_look_up_ends_one_connection(nursery: trio.Nursery) -> None:

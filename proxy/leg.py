@@ -10,9 +10,10 @@ as large: so only its beginning is read, enough to be judged by, and the rest is
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import termios
-from socket import MSG_MORE, SO_RCVLOWAT, SOL_SOCKET, socket
+from socket import MSG_MORE, SHUT_WR, SO_RCVLOWAT, SOL_SOCKET, socket
 
 from proxy.answers import Bytes
 from proxy.causes import Cause, Disconnect
@@ -40,6 +41,7 @@ class Leg:
         "_wakes_at",
         "ended",
         "ending",
+        "failure",
         "lost",
         "sock",
         "stuck",
@@ -57,6 +59,8 @@ class Leg:
         self.ended = False
         # It is to be told that there is no more, once all is sent.
         self.ending = False
+        # Why it takes no more, if it does not.
+        self.failure = ""
         self._reads = BUFFER_BYTES
         # Of how many bytes the kernel is to tell.
         self._wakes_at = 1
@@ -94,15 +98,22 @@ class Leg:
         try:
             sent = self.sock.send(data, MSG_MORE if more else 0)
         except OSError as failure:
-            sent = self.not_sent(failure)
+            sent = self.not_sent(failure, len(data))
         if sent < len(data):
             self.keep(memoryview(data)[sent:])
 
-    def not_sent(self, failure: OSError) -> int:
-        """How much was."""
-        if not isinstance(failure, BlockingIOError):
+    def not_sent(self, failure: OSError, size: int) -> int:
+        """How much of it need not be kept. A broker that takes no more may have said something before that: it is read on,
+        and its end comes behind."""
+        if isinstance(failure, BlockingIOError):
+            return 0
+        if self.lost is Cause.CLIENT_LOST:
             raise Disconnect(self.lost, str(failure)) from failure
-        return 0
+        self.failure = self.failure or str(failure)
+        # Whatever it was: nothing may follow what was left out.
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(SHUT_WR)
+        return size
 
     def keep(self, rest: memoryview) -> None:
         """What it has not taken yet."""
@@ -165,4 +176,5 @@ class Leg:
         try:
             pipe.empty(self.sock, more)
         except OSError as failure:
-            raise Disconnect(self.lost, str(failure)) from failure
+            self.not_sent(failure, pipe.filled)
+            pipe.read()

@@ -15,6 +15,7 @@ connections, and the client may be back on another one.
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from functools import partial
 from socket import IPPROTO_TCP, SHUT_WR, TCP_NODELAY, socket
@@ -118,7 +119,7 @@ class Link:
             try:
                 sent = sink.sock.send(VIEW[:size])
             except OSError as failure:
-                sent = sink.not_sent(failure)
+                sent = sink.not_sent(failure, size)
             if sent < size:
                 sink.keep(VIEW[sent:size])
                 self._arm()
@@ -264,6 +265,8 @@ class Link:
 
     def _broker_ended(self, broker: Leg) -> None:
         broker.ended = True
+        if broker.failure:
+            raise Disconnect(broker.lost, broker.failure)
         if self._lingering:
             self.close(Cause.BROKER_CLOSED)
         else:
@@ -280,10 +283,9 @@ class Link:
         if leg is self._client:
             self.close(Cause.CLIENT_CLOSED if leg.ended else Cause.BROKER_CLOSED)
             return
-        try:
+        # One that has gone already may have said something before that: it is read to its end.
+        with contextlib.suppress(OSError):
             leg.sock.shutdown(SHUT_WR)
-        except OSError as failure:
-            raise Disconnect(leg.lost, str(failure)) from failure
 
     def close(self, cause: Cause, detail: str = "") -> None:
         if self._closed or (cause in GONE and self._linger()):

@@ -107,6 +107,27 @@ def test_a_source_that_ends_within_a_frame_is_lost(pipes: Pipes) -> None:
             splice(path.source, path.sink, 100_000)
 
 
+def test_of_what_a_broker_takes_no_more_nothing_is_kept_nor_left_in_the_pipe_for_others(pipes: Pipes) -> None:
+    """What it said before is still to be read: a failure to send is not its end."""
+    with contextlib.closing(Passage(pipes)) as path, contextlib.closing(Passage(pipes)) as other:
+        path.splice_until_stuck()
+        path.listener.close()
+        path.sink.send_rest()
+        path.sink.send(b"behind")
+        splice(path.source, path.sink, 100_000)
+        assert not path.sink.stuck
+        assert path.sink.failure
+        other.splice_until_stuck()
+        assert other.heard() == FRAME[: other.spliced]
+
+
+def test_a_client_that_takes_no_more_is_lost(pipes: Pipes) -> None:
+    near, far = socket.socketpair()
+    far.close()
+    with near, pytest.raises(Disconnect, match="client_lost"):
+        Leg(near, Cause.CLIENT_LOST, pipes).send(b"an answer")
+
+
 @pytest.fixture
 def tcp() -> Iterator[tuple[socket.socket, socket.socket]]:
     with socket.create_server(("127.0.0.1", 0)) as door, socket.create_connection(door.getsockname()) as speaker:

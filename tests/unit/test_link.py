@@ -345,6 +345,26 @@ async def test_a_drain_waits_until_the_broker_has_what_it_need_not_answer(epoll_
         await is_so(partial(has_drained, ends))
 
 
+@pytest.mark.parametrize("is_over", [False, True], ids=["asks on", "says that it asks no more"])
+async def test_what_a_broker_said_before_it_was_lost_arrives_though_its_client_was_heard_first(
+    epoll_set: EpollSet, ends: Ends, is_over: bool
+) -> None:
+    async with connected(epoll_set, ends) as broker:
+        ends.client.sendall(request(OPAQUE, 1))
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1))
+        # In one batch of events, in this order.
+        if is_over:
+            ends.client.shutdown(socket.SHUT_WR)
+        else:
+            deliver(ends.client, request(OPAQUE, 2))
+        deliver(broker, answer(1, b"written"))
+        broker.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        broker.close()
+        await trio.to_thread.run_sync(received, ends.client, answer(1, b"written"))
+        await is_so(lambda: ends.counts.connections_open == 0)
+    assert ends.counts.disconnects["broker_lost"] == 1
+
+
 async def test_a_broker_is_left_unread_while_its_client_does_not_take_what_it_said_before(
     epoll_set: EpollSet, ends: Ends
 ) -> None:

@@ -185,11 +185,15 @@ def _stuck(home: DataFrame, end_ns: DataFrame) -> DataFrame:
 
 
 def _flapping(home: DataFrame) -> DataFrame:
-    """A client that comes again and again, under whatever member id: its name and address stay."""
-    who = ("group_id", "client_id", "client_address", "instance_id")
-    came = home.where(joins())
+    """A client that comes again and again, under whatever member id: its name and host stay, its port does not. It comes
+    again when it was gone: on one host (and before a sidecar, where all are local) others may have its name."""
+    who = ("group_id", "client_id", "host", "instance_id")
+    goes = (f.col("phase") == "absent") & (f.col("phase_before") != "absent")
+    left_ns = f.lead(f.when(goes, f.col("at_ns"))).over(life())
+    came = home.where(joins() | goes).withColumns({"left_ns": left_ns, "host": _host()}).where(joins())
     lately = Window.partitionBy(*who).orderBy("at_ns").rangeBetween(-FLAPPING_WITHIN_NS, 0)
-    counted = came.withColumn("times", f.count("*").over(lately)).where(f"times >= {FLAPS}")
+    gone = f.filter(f.collect_list("left_ns").over(lately), lambda each: each <= f.col("at_ns"))
+    counted = came.withColumn("times", f.size(gone) + 1).where(f"times >= {FLAPS}")
     worst = counted.groupBy(*who).agg(
         f.min("at_ns").alias("from_ns"),
         f.max("at_ns").alias("to_ns"),
@@ -198,6 +202,11 @@ def _flapping(home: DataFrame) -> DataFrame:
     )
     said = f.format_string("%s joined %d times within 5 minutes", "client_id", "times")
     return _finding(worst, "flapping", "odd", detail=said)
+
+
+def _host() -> Column:
+    """10.0.0.1:47544, [::1]:47544: each connection has a port of its own."""
+    return f.regexp_replace("client_address", r":\d+$", "")
 
 
 def _late_heartbeats(requests: DataFrame) -> DataFrame:

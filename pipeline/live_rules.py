@@ -95,6 +95,10 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.phase_before == ABSENT and self.phase == JOINED
 
     @property
+    def goes(self) -> bool:
+        return self.phase == ABSENT and self.phase_before != ABSENT
+
+    @property
     def is_gone(self) -> bool:
         return self.phase == ABSENT and not self.owned and not self.assigned
 
@@ -140,10 +144,13 @@ class Member(msgspec.Struct, array_like=True):
     owned: set[str] = msgspec.field(default_factory=set)
     assigned: set[str] = msgspec.field(default_factory=set)
     left_ns: int | None = None
+    # Whose it is, and since when: until it goes.
+    came: tuple[str, int] | None = None
 
 
 class Flapper(msgspec.Struct, array_like=True):
-    """A client, under whatever member ids: when it came lately, and since when and how often that was too often."""
+    """A client, under whatever member ids: when it came and soon was gone again, and since when and how often it came too
+    often."""
 
     came_ns: list[int] = msgspec.field(default_factory=list)
     from_ns: int | None = None
@@ -151,7 +158,7 @@ class Flapper(msgspec.Struct, array_like=True):
 
     @property
     def counts_until_ns(self) -> int:
-        return self.came_ns[-1] + (FLAPPING_WITHIN_NS if self.from_ns is None else FLAPPED_FOR_NS)
+        return max(self.came_ns) + (FLAPPING_WITHIN_NS if self.from_ns is None else FLAPPED_FOR_NS)
 
 
 class Group(msgspec.Struct, array_like=True):
@@ -209,8 +216,7 @@ def _judged(group: Group, step: Step) -> Iterator[Finding]:
     yield from _owned(group, member, step)
     yield from _lost(group, member, step)
     yield from _waits(group, step)
-    if step.joins:
-        yield from _flapping(group, step)
+    yield from _flapping(group, member, step)
     member.last_ns, member.stands = step.at_ns, step.stands
     member.owned, member.assigned = set(step.owned), set(step.assigned)
     member.left_ns = step.at_ns if step.is_gone else None
@@ -279,18 +285,37 @@ def _waits(group: Group, step: Step) -> Iterator[Finding]:
         group.going_on[going_on] = Situation(STUCK, step.member_id, None, None, step.at_ns)
 
 
-def _flapping(group: Group, step: Step) -> Iterator[Finding]:
-    """A client that comes again and again: its name and address stay, its member id does not."""
-    who = _about(step.client_id, step.client_address, step.instance_id)
-    client = group.clients.setdefault(who, Flapper())
-    client.came_ns = [each for each in client.came_ns if step.at_ns - each <= FLAPPING_WITHIN_NS] + [step.at_ns]
-    if len(client.came_ns) < FLAPS:
+def _flapping(group: Group, member: Member, step: Step) -> Iterator[Finding]:
+    """A client that comes again and again: its name and host stay, its member id and its port do not. It comes again when
+    it was gone: others may have its name and host."""
+    if step.goes and member.came is not None:
+        _went(group, *member.came, step.at_ns)
+        member.came = None
+    if not step.joins:
+        return
+    who = _about(step.client_id, _host(step.client_address), step.instance_id)
+    member.came = who, step.at_ns
+    client = group.clients.get(who, Flapper())
+    times = 1 + sum(step.at_ns - each <= FLAPPING_WITHIN_NS for each in client.came_ns)
+    if times < FLAPS:
         return
     client.from_ns = client.from_ns or step.at_ns
-    client.times = max(client.times, len(client.came_ns))
+    client.times = max(client.times, times)
     said = f"{step.client_id} joined {client.times} times within 5 minutes"
     about = _about(FLAPPING, who, client.from_ns)
     yield Finding(FLAPPING, about, step.member_id, None, None, client.from_ns, step.at_ns, said, step.at_ns)
+
+
+def _went(group: Group, who: str, came_ns: int, now_ns: int) -> None:
+    """Who has stayed for a while did not flap."""
+    if now_ns - came_ns <= FLAPPING_WITHIN_NS:
+        client = group.clients.setdefault(who, Flapper())
+        client.came_ns = [each for each in client.came_ns if now_ns - each <= FLAPPING_WITHIN_NS] + [came_ns]
+
+
+def _host(address: str | None) -> str | None:
+    """10.0.0.1:47544, [::1]:47544: each connection has a port of its own."""
+    return None if address is None else re.sub(r":\d+$", "", address)
 
 
 def _ends(group: Group, going_on: str, at_ns: int) -> Iterator[Finding]:

@@ -139,11 +139,16 @@ phases AS (
     SELECT group_id, member_id, phase, at_ns AS from_ns,
         lead(at_ns) OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id) AS to_ns
     FROM lives WHERE phase <> phase_before OR phase_was IS DISTINCT FROM phase),
+visits AS (
+    SELECT group_id, client_id, regexp_replace(client_address, ':\d+$', '') AS host, instance_id, member_id, phase, at_ns,
+        lead(CASE WHEN phase = 'absent' THEN at_ns END)
+            OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id) AS left_ns
+    FROM home WHERE phase_before = 'absent' AND phase = 'completing-rebalance'
+        OR phase_before <> 'absent' AND phase = 'absent'),
 arrivals AS (
-    SELECT group_id, client_id, client_address, instance_id, member_id, at_ns, count(*)
-        OVER (PARTITION BY group_id, client_id, client_address, instance_id ORDER BY at_ns
-            RANGE BETWEEN 300000000000 PRECEDING AND CURRENT ROW) AS times
-    FROM home WHERE phase_before = 'absent' AND phase = 'completing-rebalance'),
+    SELECT *, 1 + len(list_filter(lately, lambda l: l <= at_ns)) AS times
+    FROM (SELECT *, list(left_ns) OVER (PARTITION BY group_id, client_id, host, instance_id ORDER BY at_ns
+        RANGE BETWEEN 300000000000 PRECEDING AND CURRENT ROW) AS lately FROM visits WHERE phase <> 'absent')),
 clocks AS (
     SELECT group_id, member_id, at_ns, (at_ns - "at" * 1000000)
         - lag(at_ns - "at" * 1000000) OVER (PARTITION BY proxy ORDER BY "at", span_id) AS step
@@ -172,7 +177,7 @@ UNION ALL BY NAME SELECT 'gap in the record' AS audit, group_id, member_id, was_
         <> (phase_before, standing_before, epoch_before, generation_before) AND was_ns IS NOT NULL
 UNION ALL BY NAME SELECT 'flapping' AS audit, group_id, arg_max(member_id, at_ns) AS member_id, min(at_ns) AS from_ns,
     max(at_ns) AS to_ns
-    FROM arrivals WHERE times >= 4 GROUP BY group_id, client_id, client_address, instance_id
+    FROM arrivals WHERE times >= 4 GROUP BY group_id, client_id, host, instance_id
 UNION ALL BY NAME SELECT 'late heartbeat' AS audit, group_id, member_id, start_ns AS from_ns, end_ns AS to_ns
     FROM requests WHERE name = 'ConsumerGroupHeartbeat' AND end_ns - start_ns > 5000000000
 UNION ALL BY NAME SELECT 'late heartbeat' AS audit, group_id, member_id, at_ns AS from_ns FROM home

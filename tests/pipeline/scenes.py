@@ -10,6 +10,7 @@ moved        a client moves from one proxy to another          gone      all mem
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
 behind       a's proxy is killed, and b comes to later epochs without a for hours
+crowd        four clients of one name come from one host
 torn         of a's steps one is missing, in which it let go of t:0, and b is told t:0
 """
 
@@ -37,6 +38,7 @@ def write_all(folder: Path) -> None:
         *untold(),
         *commits(),
         *flapping(),
+        *crowd(),
         *gone(),
         *late(),
         *taken_over(),
@@ -144,6 +146,12 @@ def commits() -> Spans:
 def flapping() -> Spans:
     lives = [Planted("flapping", f"m{n}").joins(n * 15_000, 0).leaves(n * 15_000 + 5_000) for n in range(4)]
     return [each for life in lives for each in life.spans]
+
+
+def crowd() -> Spans:
+    """And the first one goes: nobody came again."""
+    there = [Planted("crowd", f"m{n}").joins(n * 1_000, n) for n in range(4)]
+    return [each for one in (there[0].leaves(500), *there[1:]) for each in one.spans]
 
 
 def skew() -> Spans:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +23,8 @@ NAMES = {"t": "t"}
 JAVA: dict[str, Any] = {
     "client_software": "apache-kafka-java",
     "client_software_version": "3.9.1",
-    "client_address": "10.0.0.1",
 }
+HOST = "10.0.0.1"
 
 
 def watched(**topics: Any) -> tuple[Story, list[Transition]]:
@@ -36,7 +37,15 @@ def watched(**topics: Any) -> tuple[Story, list[Transition]]:
 def spans_of(story: Story, seen: list[Transition], group_id: str) -> list[dict[str, Any]]:
     names = story.world.topics.names
     told = [msgspec.structs.replace(each, group_id=group_id) for each in seen]
-    return [transition_span(each, names, number, identity=group_id, **JAVA) for number, each in enumerate(told)]
+    return [
+        transition_span(each, names, number, identity=group_id, **java(each.member_id))
+        for number, each in enumerate(told)
+    ]
+
+
+def java(member_id: str) -> dict[str, Any]:
+    """A connection of its own for each member: as the proxy says it, with the client's port."""
+    return {**JAVA, "client_address": f"{HOST}:{40_000 + zlib.crc32(member_id.encode()) % 20_000}"}
 
 
 class Planted:
@@ -110,7 +119,8 @@ class Planted:
         self.seen.append(transition)
         began_ns = BEGAN_NS + skew_ms * 1_000_000
         identity = f"{self.group_id}/{self.member_id}"
-        return transition_span(transition, NAMES, len(self.spans), began_ns, self.proxy, identity=identity, **JAVA)
+        client = java(self.member_id)
+        return transition_span(transition, NAMES, len(self.spans), began_ns, self.proxy, identity=identity, **client)
 
 
 def _partitions(numbers: tuple[int, ...]) -> tuple[TopicPartition, ...]:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
@@ -176,6 +177,23 @@ def test_a_client_that_comes_four_times_in_five_minutes_flaps() -> None:
     lives = [Planted("g", f"m{n}").joins(n * 15_000, 0).leaves(n * 15_000 + 5_000) for n in range(5)]
     assert judged(*lives[:3]) == []
     assert judged(*lives) == [("flapping", "m3", 45_000, 45_000), ("flapping", "m4", 45_000, 60_000)]
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "[::1]"])
+def test_who_comes_again_comes_from_another_port(host: str) -> None:
+    lives = steps(*[Planted("g", f"m{n}").joins(n * 15_000, 0).leaves(n * 15_000 + 5_000) for n in range(4)])
+    ports = {step.member_id: 47_544 + number for number, step in enumerate(lives)}
+    from_there = [replace(step, client_address=f"{host}:{ports[step.member_id]}") for step in lives]
+    assert told(advance(Group(), from_there, until(EVER))) == [("flapping", "m3", 45_000, 45_000)]
+    elsewhere = [replace(step, client_address=f"10.0.0.{step.member_id[1:]}:47544") for step in lives]
+    assert advance(Group(), elsewhere, until(EVER)) == []
+
+
+def test_many_clients_of_one_name_and_host_are_not_one_that_comes_again() -> None:
+    """As those that share a proxy's machine, or an address before it: a deploy is a leave and a join for each."""
+    old = [Planted("g", f"old{n}").joins(n, n).leaves(600_000 + n * 15_000) for n in range(6)]
+    new = [Planted("g", f"new{n}").joins(602_000 + n * 15_000, n) for n in range(6)]
+    assert judged(*old, *new) == []
 
 
 def test_who_is_adopted_again_and_again_has_not_come_again() -> None:

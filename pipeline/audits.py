@@ -38,6 +38,9 @@ LATE_HEARTBEAT_NS = 5 * SECOND
 RISE = ("epoch", "generation")
 # NTP slews; a wall clock that is set jumps.
 CLOCK_STEP_NS = SECOND // 10
+# So far apart the clocks of two proxies may be: what one saw end and another begin may overlap so long, and did not.
+CLOCKS_APART_NS = CLOCK_STEP_NS
+BRIEF = "shorter than clocks agree"
 # A leave and the join that replaces it: less is how rebalances are.
 UNOWNED_NS = 10 * SECOND
 GAP = "gap in the record"
@@ -87,9 +90,13 @@ def _double_ownerships(told: DataFrame, stretches: DataFrame, transitions: DataF
     found = found.join(f.broadcast(last_words), f.col("other_proxy").eqNullSafe(f.col("other")))
     is_silent = f.col("is_last_word") & (f.col("last_ns") < f.col("from_ns"))
     silent = f.format_string("%s has said nothing since: was it killed?", "other_proxy")
+    one_clock = f.col("proxy").eqNullSafe(f.col("other_proxy"))
+    is_brief = ~one_clock & f.coalesce(f.col("to_ns") - f.col("from_ns") <= CLOCKS_APART_NS, f.lit(False))
     both = f.concat_ws(" and ", "proxy", "other_proxy")
+    brief = f.concat_ws(", ", both, f.lit(BRIEF))
     return [
-        _finding(found.where(~is_silent), "double ownership", "broken", detail=both),
+        _finding(found.where(~is_silent & ~is_brief), "double ownership", "broken", detail=both),
+        _finding(found.where(~is_silent & is_brief), "double ownership", "odd", detail=brief),
         _finding(found.where(is_silent), "silent proxy", "odd", detail=silent),
     ]
 

@@ -28,7 +28,7 @@ from pyspark.sql.streaming.stateful_processor import (
 from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
-from pipeline.live_rules import SEVERITY, STUCK, Finding, Group, LateStep, Step, advance
+from pipeline.live_rules import STUCK, Finding, Group, LateStep, Step, advance
 from pipeline.patience import begun
 from pipeline.session import is_remote, shuffles_into, shuffling
 
@@ -89,7 +89,7 @@ class Rules(StatefulProcessor):
 
 
 def _row(group_id: str, finding: Finding) -> Row:
-    return Row(group_id=group_id, severity=SEVERITY[finding.audit], **msgspec.structs.asdict(finding))
+    return Row(group_id=group_id, **msgspec.structs.asdict(finding))
 
 
 def follow(spark: SparkSession, out: str, late_s: float = LATE_S) -> StreamingQuery:

@@ -2,8 +2,8 @@
 
 Theory. Steps come in any order; they are judged in the order of time (life.IN_ORDER), and only up to a moment before which
 nothing more is expected (the watermark). So what is said stays said. A *situation* has a beginning and, from `due_ns` on,
-is a finding: two owners at once, from the first nanosecond; a member that waits, after minutes. It is said once while it
-is open and once when it has ended; the last that was said of a thing (`about`) is what holds.
+is a finding: two owners at once, by one clock from the first nanosecond; a member that waits, after minutes. It is said
+once while it is open and once when it has ended; the last that was said of a thing (`about`) is what holds.
 
 A group's clock is what it has been judged up to: the last step, or the last moment at which silence meant something. A
 step from before that would make what was said untrue, so it ends the run.
@@ -19,7 +19,7 @@ from operator import attrgetter
 
 import msgspec
 
-from pipeline.audits import FLAPPING_WITHIN_NS, FLAPS, GAP, LOST_REVOCATION_NS, SECOND, STUCK_NS
+from pipeline.audits import BRIEF, CLOCKS_APART_NS, FLAPPING_WITHIN_NS, FLAPS, GAP, LOST_REVOCATION_NS, SECOND, STUCK_NS
 from translation.states import Phase
 
 DOUBLE, LOST, STUCK, FLAPPING = "double ownership", "lost revocation", "stuck in PrepareRebalance", "flapping"
@@ -105,6 +105,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Finding(msgspec.Struct, frozen=True, array_like=True):
     audit: str
+    severity: str
     about: str
     member_id: str
     other_member_id: str | None
@@ -125,16 +126,26 @@ class Situation(msgspec.Struct, array_like=True):
     from_ns: int
     detail: str | None = None
     is_said: bool = False
+    by_one_clock: bool = True
 
     @property
     def due_ns(self) -> int:
-        return self.from_ns + LASTS_NS[self.audit] + 1
+        return self.from_ns + (LASTS_NS[self.audit] if self.by_one_clock else CLOCKS_APART_NS) + 1
 
     def told(self, now_ns: int, to_ns: int | None) -> Finding:
         about = _about(self.audit, self.member_id, self.other_member_id, self.partition, self.from_ns)
         detail = _lasted(self.from_ns, to_ns) if self.audit == STUCK else self.detail
         who = (self.member_id, self.other_member_id, self.partition)
-        return Finding(self.audit, about, *who, self.from_ns, to_ns, detail, now_ns)
+        return Finding(self.audit, SEVERITY[self.audit], about, *who, self.from_ns, to_ns, detail, now_ns)
+
+    def ended(self, now_ns: int) -> Finding | None:
+        """What is over before it was due is nothing, or, if two clocks say so, may be nothing."""
+        if now_ns >= self.due_ns:
+            return self.told(now_ns, now_ns)
+        if self.by_one_clock or now_ns == self.from_ns:
+            return None
+        brief = ", ".join(filter(None, (self.detail, BRIEF)))
+        return msgspec.structs.replace(self.told(now_ns, now_ns), severity="odd", detail=brief)
 
 
 class Member(msgspec.Struct, array_like=True):
@@ -228,7 +239,7 @@ def _gap(member: Member, step: Step) -> Iterator[Finding]:
     phase, _, epoch, _ = member.stands
     said = f"{phase} in epoch {epoch}, and then {step.phase_before} in epoch {step.epoch_before}"
     about = _about(GAP, step.member_id, step.span_id)
-    yield Finding(GAP, about, step.member_id, None, None, member.last_ns, step.at_ns, said, step.at_ns)
+    yield Finding(GAP, SEVERITY[GAP], about, step.member_id, None, None, member.last_ns, step.at_ns, said, step.at_ns)
 
 
 def _backwards(member: Member, step: Step) -> Iterator[Finding]:
@@ -237,9 +248,10 @@ def _backwards(member: Member, step: Step) -> Iterator[Finding]:
     *_, epoch, generation = member.stands
     for what, was, now in (("epoch", epoch, step.epoch), ("generation", generation, step.generation)):
         if was > now > 0:
-            about = _about(f"{what} backwards", step.member_id, step.span_id)
+            audit = f"{what} backwards"
+            about = _about(audit, step.member_id, step.span_id)
             found = (step.member_id, None, None, step.at_ns, None, f"{was} -> {now}", step.at_ns)
-            yield Finding(f"{what} backwards", about, *found)
+            yield Finding(audit, SEVERITY[audit], about, *found)
 
 
 def _owned(group: Group, member: Member, step: Step) -> Iterator[Finding]:
@@ -263,7 +275,7 @@ def _overlap(partition: str, owners: dict[str, tuple[int, str | None]], *two: st
     earlier, later = sorted(two, key=lambda member_id: (owners[member_id][0], member_id))
     (_, first), (from_ns, then) = owners[earlier], owners[later]
     proxies = None if first is None or then is None else f"{then} and {first}"
-    return Situation(DOUBLE, later, earlier, partition, from_ns, proxies)
+    return Situation(DOUBLE, later, earlier, partition, from_ns, proxies, by_one_clock=first == then)
 
 
 def _lost(group: Group, member: Member, step: Step) -> Iterator[Finding]:
@@ -303,7 +315,8 @@ def _flapping(group: Group, member: Member, step: Step) -> Iterator[Finding]:
     client.times = max(client.times, times)
     said = f"{step.client_id} joined {client.times} times within 5 minutes"
     about = _about(FLAPPING, who, client.from_ns)
-    yield Finding(FLAPPING, about, step.member_id, None, None, client.from_ns, step.at_ns, said, step.at_ns)
+    found = (step.member_id, None, None, client.from_ns, step.at_ns, said, step.at_ns)
+    yield Finding(FLAPPING, SEVERITY[FLAPPING], about, *found)
 
 
 def _went(group: Group, who: str, came_ns: int, now_ns: int) -> None:
@@ -319,9 +332,9 @@ def _host(address: str | None) -> str | None:
 
 
 def _ends(group: Group, going_on: str, at_ns: int) -> Iterator[Finding]:
-    situation = group.going_on.pop(going_on)
-    if at_ns >= situation.due_ns:
-        yield situation.told(at_ns, at_ns)
+    ended = group.going_on.pop(going_on).ended(at_ns)
+    if ended is not None:
+        yield ended
 
 
 def _due(group: Group, until_ns: int) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ moved        a client moves from one proxy to another          gone      all mem
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
 behind       a's proxy is killed, and b comes to later epochs without a for hours
+apart        as double, by 22 ms: b's proxy has a clock of its own
 crowd        four clients of one name come from one host
 torn         of a's steps one is missing, in which it let go of t:0, and b is told t:0
 """
@@ -37,6 +38,7 @@ def write_all(folder: Path) -> None:
         *back(),
         *untold(),
         *commits(),
+        *apart_at_one(),
         *flapping(),
         *crowd(),
         *gone(),
@@ -51,7 +53,7 @@ def write_all(folder: Path) -> None:
     write(folder / "skew.json", skew(), "skewed")
     write(folder / "killed.json", [*killed_with_its_proxy(), *behind()], "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
-    write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000)], "proxy-2")
+    write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another()], "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
     (folder / "bad.json").write_text("".join(f"{line}\n" for line in (*TELLING_LINES, "", *incomplete())))
@@ -74,6 +76,14 @@ def double() -> Spans:
     a = Planted("double", "a").joins(0, 0, 1).leaves(9_000)
     b = Planted("double", "b").joins(5_000, 0).leaves(20_000)
     return [*a.spans, *b.spans]
+
+
+def apart_at_one() -> Spans:
+    return Planted("apart", "a").joins(0, 0, 1).leaves(10_000).spans
+
+
+def apart_at_another() -> Spans:
+    return Planted("apart", "b", "proxy-2").joins(9_976, 0).leaves(20_000).spans
 
 
 def killed_with_its_proxy() -> Spans:

@@ -72,6 +72,30 @@ def test_two_owners_are_said_when_it_begins_and_when_it_ends() -> None:
     assert told([ended]) == [("double ownership", "b", 5_002, 9_000)]
 
 
+@pytest.mark.parametrize(
+    ("other", "overlap_ms", "found"),
+    [
+        ("proxy-2", 0, []),
+        ("proxy-2", 22, [("odd", "proxy-2 and proxy-1, shorter than clocks agree")]),
+        ("proxy-2", 100, [("odd", "proxy-2 and proxy-1, shorter than clocks agree")]),
+        ("proxy-2", 101, [("broken", "proxy-2 and proxy-1")] * 2),
+        ("proxy-1", 22, [("broken", "proxy-1 and proxy-1")]),
+    ],
+)
+def test_an_overlap_that_two_clocks_may_have_made_up_is_odd(
+    other: str, overlap_ms: int, found: list[tuple[str, str]]
+) -> None:
+    """Until that can be told, nothing is said."""
+    a, b = Planted("g", "a").joins(0, 0), Planted("g", "b").joins(5_000, 0).leaves(20_000)
+    by_another = [replace(step, proxy=other) for step in steps(b)]
+    let_go = steps(a.steps(5_002 + overlap_ms, owned=()))[-1:]
+    # To the nanosecond: `telling` keeps steps of one millisecond in order by their number.
+    let_go = [replace(step, at_ns=by_another[2].at_ns + overlap_ms * MS) for step in let_go]
+    group, all_steps = Group(), [*steps(a)[:-1], *by_another, *let_go]
+    said = [each for at in (5_080, 5_102, EVER) for each in advance(group, all_steps, until(at))]
+    assert [(each.severity, each.detail) for each in said] == found
+
+
 def test_a_partition_that_goes_from_hand_to_hand_has_one_owner() -> None:
     a, b = Planted("g", "a").joins(0, 0), Planted("g", "b").joins(5_000, 0)
     # In the very nanosecond, the newcomer's step first.

@@ -113,6 +113,18 @@ def test_a_planted_double_ownership_is_found_with_both_members_and_its_time(rows
     assert (found.to_ns - found.from_ns) // MS == 9_000 - 5_002
 
 
+def test_an_overlap_that_two_clocks_may_have_made_up_is_odd(rows: Rows) -> None:
+    (found,) = rows("audits", "group_id = 'apart'")
+    assert (found.audit, found.severity, found.member_id, found.other_member_id) == (
+        "double ownership",
+        "odd",
+        "b",
+        "a",
+    )
+    assert found.detail == "proxy-2 and proxy-1, shorter than clocks agree"
+    assert (found.to_ns - found.from_ns) // MS == 22
+
+
 def test_where_steps_are_missing_that_is_said_and_what_lies_across_is_called_nothing_worse(rows: Rows) -> None:
     gap, double = rows("audits", "group_id = 'torn'", "from_ns")
     assert (gap.audit, gap.severity, gap.member_id) == ("gap in the record", "odd", "a")

@@ -11,7 +11,8 @@ from typing import Any
 from translation.group_heartbeat import TopicPartition
 from translation.transition import Transition
 
-BEGAN_NS = 1_795_000_000_000_000_000
+# In 2025: what lies ahead of the clock of whoever reads it is rejected.
+BEGAN_NS = 1_735_729_600_000_000_000
 PER_REQUEST = 100
 
 

@@ -17,6 +17,7 @@ torn         of a's steps one is missing, in which it let go of t:0, and b is to
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from translation.states import Phase, Standing
 
 Spans = list[dict[str, Any]]
 DAY_MS = 86_400_000
+NO_UTF8 = b"\xff\xfeno\xe2\x82"
 TELLING_LINES = ("{broken", "{}", "{}", '{"resourceSpans":[{"resource":{"attributes":[{"key"')
 
 
@@ -56,7 +58,8 @@ def write_all(folder: Path) -> None:
     write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another()], "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
-    (folder / "bad.json").write_text("".join(f"{line}\n" for line in (*TELLING_LINES, "", *incomplete())))
+    bad = (*TELLING_LINES, "", *incomplete(), *of_other_times())
+    (folder / "bad.json").write_bytes(b"".join(b"%s\n" % line for line in (NO_UTF8, *map(str.encode, bad))))
 
 
 def story() -> Spans:
@@ -201,3 +204,11 @@ def incomplete() -> list[str]:
     ]
     no_day = {**good[0], "endTimeUnixNano": str(2**63 - 1)}
     return [request([each]) for each in (no_time, no_day, no_id, no_member, {**good[2], "attributes": odd_phase})]
+
+
+def of_other_times() -> list[str]:
+    """Spans in which only a clock was wrong, at their beginning or at their end."""
+    first, *_ = Planted("when", "a").joins(0, 0).spans
+    in_two_days_ns, in_1970_ns = time.time_ns() + 2 * DAY_MS * 1_000_000, 5
+    times = (("startTimeUnixNano", in_1970_ns), ("endTimeUnixNano", in_two_days_ns))
+    return [request([{**first, name: str(ns)}]) for name, ns in times]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from bench.pipeline.writer import BEGAN_NS, request
@@ -47,7 +50,9 @@ def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> N
     """Each of them, though two be alike as far as they are shown."""
     reasons = sorted((row.reason, row.line[:8]) for row in rows("rejects"))
     assert [reason for reason, _ in reasons] == [
-        *["not an OTLP request"] * 4,
+        *["not an OTLP request"] * 5,
+        "span from before 2020",
+        "span from the future",
         *["span without a time"] * 2,
         "span without an id",
         "transition of unknown phase asleep",
@@ -55,6 +60,17 @@ def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> N
     ]
     assert ("not an OTLP request", "{broken") in reasons
     assert all(row.origin.endswith("bad.json") for row in rows("rejects"))
+
+
+def test_any_reader_can_read_what_was_no_text(played: Path) -> None:
+    lines = parquet.read_table(played / "out/rejects").column("line").to_pylist()
+    assert "\ufffd\ufffdno\ufffd" in lines
+
+
+def test_a_clock_in_another_time_makes_no_days(rows: Rows) -> None:
+    assert rows("readiness", "group_id = 'when'") == []
+    days = {row.day for row in rows("readiness")}
+    assert max(days) - min(days) == timedelta(days=1)
 
 
 def test_the_phases_of_a_story(rows: Rows) -> None:

@@ -12,8 +12,6 @@ has let go of something in it meanwhile, or later ones are on their way already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from translation import errors as e
@@ -26,12 +24,14 @@ from translation.states import Phase
 from translation.syncing import named
 from translation.turn import Turn
 
+Named = tuple[tuple[str, int], ...]
+
 
 def commit_requested(turn: Turn, commit: CommitRequested) -> None:
     error = _impropriety(turn.member, commit)
     if error:
         return turn.order(AnswerCommit(commit.request, error))
-    held = tuple(each for each in commit.partitions or () if _holds(turn.member, [each]))
+    held = _held(turn.member, commit.partitions or ())
     turn.becomes(commits=(*turn.member.commits, Commit(commit.request, None, 0, held)))
     return _send_in_order(turn)
 
@@ -57,14 +57,18 @@ def _may_commit(member: Member) -> Partitions:
     return member.owned | member.spared
 
 
-def _holds(member: Member, committed: Iterable[tuple[str, int]]) -> bool:
-    """Or does not read. While the name of such a topic is not known, a topic that we cannot place may be that one."""
+def _holds(member: Member, committed: Named) -> bool:
+    return _held(member, committed) == committed
+
+
+def _held(member: Member, committed: Named) -> Named:
+    """Or not read. While the name of such a topic is not known, a topic that we cannot place may be that one."""
     its_own = _may_commit(member)
     held = named(member, its_own)
     guarded = set(member.names.values())
     if all(tp.topic_id in member.names for tp in its_own):
         guarded.update(member.contract.topics)
-    return all(each in held or each[0] not in guarded for each in committed)
+    return tuple(each for each in committed if each in held or each[0] not in guarded)
 
 
 def _send_in_order(turn: Turn, epoch_is_fresh: bool = False) -> None:

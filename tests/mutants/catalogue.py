@@ -268,8 +268,8 @@ COMMITTING = (
     ),
     Mutant(
         "committing.py",
-        "if _holds(turn.member, [each])",
-        "",
+        "held = _held(turn.member, commit.partitions or ())",
+        "held = commit.partitions",
         "a stale commit of what was never held is sent again too",
     ),
     Mutant(

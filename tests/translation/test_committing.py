@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from tests.translation.playbook import (
     LOST,
+    NAMES,
     NOW,
     Is,
     Playbook,
@@ -34,6 +37,7 @@ from translation.events import (
     CommitLost,
     CommitRequested,
 )
+from translation.step import step
 
 
 def test_a_commit_is_refused_unless_its_generation_was_told_last() -> None:
@@ -46,6 +50,24 @@ def test_what_is_not_held_is_committed_with_the_rest_as_in_a_classic_group() -> 
     revoking = after(Playbook(stable(), NOW), wait(10_000), granted(2, [0]))
     revoking << Is("prepare-rebalance/reconciling E2 g2")
     assert revoking >> commits(5, 2, [0, 1, 9]) << SendCommit(5, 2)
+
+
+class Counted(dict[str, str | None]):
+    """Names, and how often one was asked for."""
+
+    asked = 0
+
+    def get(self, *asked: Any) -> Any:
+        self.asked += 1
+        return super().get(*asked)
+
+
+def test_a_commit_costs_as_much_as_it_is_long() -> None:
+    """And not that much for each of its partitions: clients of 20,000 were seen, and nobody else is served meanwhile."""
+    names = Counted(NAMES)
+    member = msgspec.structs.replace(stable(partitions=range(200)), names=names)
+    step(member, commits(5, 2, list(range(200))), NOW)
+    assert 200 <= names.asked <= 10 * 200
 
 
 def test_a_stale_commit_of_what_was_never_held_too_is_sent_again() -> None:

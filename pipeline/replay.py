@@ -30,8 +30,9 @@ from translation.transition import Transition
 AFTERMATH_MS = 120_000
 SETTLES_WITHIN_MS = 120_000
 TIMES = 3
-# Members times seconds; one is some 30 µs of work, each time. More is not played, and has no answer.
-MOST_MEMBER_SECONDS = 50_000
+# Members, each for its seconds and for its partitions: all that there are, for while a group moves everybody looks at all of
+# it. One is some 30 µs of work, each time. More is not played, and has no answer.
+MOST_WORK = 50_000
 BEAT_MS = 3_000
 NEVER_MS = 10**9
 TAKEN_OVER = "InstanceTaken"
@@ -65,7 +66,7 @@ def bills(partitions: Iterable[str], moves: Iterable[Move]) -> Iterator[tuple[in
     in_order = sorted(moves, key=lambda move: (move.deploy, move.at_ns, move.member_id, move.comes))
     for deploy, of_deploy in groupby(in_order, lambda move: move.deploy):
         script = list(of_deploy)
-        if script[0].again and topics and _is_affordable(there, script):
+        if script[0].again and topics and _is_affordable(topics, there, script):
             yield deploy, bill(topics, there, script, in_broker=True), bill(topics, there, script, in_broker=False)
         for move in script:
             if move.comes:
@@ -191,6 +192,7 @@ def _topics(partitions: Iterable[str]) -> dict[str, int]:
     return counts
 
 
-def _is_affordable(there: Mapping[str, Move], script: list[Move]) -> bool:
+def _is_affordable(topics: Mapping[str, int], there: Mapping[str, Move], script: list[Move]) -> bool:
     seconds = (script[-1].at_ns - script[0].at_ns) / 1e9 + 2 * AFTERMATH_MS / 1000
-    return (len(there) + sum(move.comes for move in script)) * seconds <= MOST_MEMBER_SECONDS
+    members = len(there) + sum(move.comes for move in script)
+    return members * (seconds + sum(topics.values())) <= MOST_WORK

@@ -199,6 +199,14 @@ def test_what_would_take_too_long_is_not_played_and_what_follows_is() -> None:
     assert [deploy for deploy, *_ in replay.bills(SIX, [*crowd, *gone, last])] == [3]
 
 
+def test_what_has_too_many_partitions_for_its_members_is_not_played() -> None:
+    """Of which 50 would have taken a quarter of an hour."""
+    there = [move(0, number, f"m{number}") for number in range(50)]
+    deploy = [move(1, 100, "m0", comes=False), move(1, 110, "n0")]
+    assert list(replay.bills([f"t:{number}" for number in range(1_000)], [*there, *deploy])) == []
+    assert list(replay.bills([f"t:{number}" for number in range(1_000)], [*there[:2], *deploy])) != []
+
+
 def test_what_is_not_asked_for_is_not_played_but_counts_as_what_came_before() -> None:
     before = [move(1, 0, "a", again=False), move(1, 1, "b", again=False)]
     found = list(replay.bills(SIX, [*before, move(2, 200, "c")]))

@@ -25,8 +25,10 @@ from tests.translation.depth import far
 from translation.transition import Transition
 
 Manners = tuple[dict[str, Any], bool, tuple[str, ...], str]
+# Two proxies do not know of each other's votes, and one vote against one is a storm of epochs on 4.4 (docs/limits).
+OF_ONE_MIND = [style for style in STYLES if style.get("assignor") != "range"]
 MANNERS: st.SearchStrategy[Manners] = st.tuples(
-    st.sampled_from(STYLES),
+    st.sampled_from(OF_ONE_MIND),
     st.booleans(),
     st.sampled_from([("foo",), ("foo", "bar"), ("bar",)]),
     st.sampled_from(["proxy", "second"]),

@@ -65,7 +65,8 @@ def draw(seed: int) -> Plan:
     ends_at = chance.randint(20_000, 90_000)
     legacy = {name: _style(name, chance) for name in PEOPLE[: chance.randint(1, len(PEOPLE))]}
     natives = {
-        name: NativeStyle(revoke_ms=chance.choice((0, 0, 300))) for name in NATIVES[: chance.randint(0, len(NATIVES))]
+        name: NativeStyle(revoke_ms=chance.choice((0, 0, 300, 4_000)))
+        for name in NATIVES[: chance.randint(0, len(NATIVES))]
     }
     everybody = [*legacy, *natives]
     moves = [Move(chance.randint(0, 5_000), "starts", name) for name in everybody]
@@ -138,6 +139,7 @@ VERBS = {
     "upstream_is_cut": False,
     "proxy_restarts": False,
     "proxy_forgets": False,
+    "proxy_stops": False,
     "proxy_leaves": False,
     "proxy_stands_still": False,
     "topic_grows": False,

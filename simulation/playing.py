@@ -6,6 +6,7 @@ import msgspec
 
 from simulation.brokers import LINES
 from simulation.errors import Error
+from simulation.host import Proxy
 from simulation.invariants import Broken
 from simulation.legacy import LegacyClient
 from simulation.network import Weather
@@ -62,8 +63,8 @@ def happen(world: World, move: Move) -> None:
             world.upstream_is_cut(move.amount)
         case "proxy_restarts" | "proxy_forgets" if world.proxies["proxy"].serves:
             world.proxy_restarts("proxy", move.verb == "proxy_restarts", move.amount)
-        case "proxy_leaves" if world.proxies["proxy"].serves and not world.proxies["proxy"].process.is_still:
-            world.proxy_leaves("proxy", move.amount)
+        case "proxy_stops" | "proxy_leaves" if _heeds_signals(world.proxies["proxy"]):
+            world.proxy_stops("proxy", move.amount, leaving=move.verb == "proxy_leaves")
         case "proxy_stands_still" if not world.proxies["proxy"].process.is_still:
             world.proxy_stands_still("proxy", STANDS_STILL_TIMES * move.amount)
         case "topic_grows":
@@ -72,6 +73,10 @@ def happen(world: World, move: Move) -> None:
             world.topics.delete("bar")
         case _:
             pass
+
+
+def _heeds_signals(proxy: Proxy) -> bool:
+    return proxy.serves and not proxy.process.is_still
 
 
 def calm_down(world: World) -> None:

@@ -162,12 +162,11 @@ class World:
         journal = dict(old.journal) if with_journal else {}
         self.clock.after(gap_ms, lambda: self._succeed(name, old, journal))
 
-    def proxy_leaves(self, name: str = "proxy", gap_ms: int = 500) -> None:
-        """Stopped with `leave_on_exit`: its members leave while its connections drain. Started again a moment later."""
-        old = self.proxies[name]
-        for client in self._clients_of(name):
+    def proxy_stops(self, name: str = "proxy", gap_ms: int = 500, leaving: bool = False) -> None:
+        """Told to, and started again a moment later. With `leave_on_exit` its members leave while its connections drain."""
+        for client in self._clients_of(name) if leaving else ():
             client.is_left_by_its_proxy()
-        old.stops(leaving=True)
+        self.proxies[name].stops(leaving)
         self.clock.after(DRAIN_MS, lambda: self.proxy_restarts(name, gap_ms=gap_ms))
 
     def _clients_of(self, name: str) -> list[LegacyClient]:

@@ -70,7 +70,7 @@ class AnyStory(RuleBasedStateMachine):
     def joins(self, manners: Manners) -> Any:
         return self.newcomer(manners) if len(self.story.world.legacy) < len(PEOPLE) else multiple()
 
-    @rule(target=native, through=st.sampled_from([None, "proxy"]), revoke_ms=st.sampled_from([0, 300]))
+    @rule(target=native, through=st.sampled_from([None, "proxy"]), revoke_ms=st.sampled_from([0, 300, 4_000]))
     def joins_natively(self, through: str | None, revoke_ms: int) -> Any:
         count = len(self.story.world.natives)
         if count == len(NATIVES):
@@ -134,11 +134,11 @@ class AnyStory(RuleBasedStateMachine):
         if self.story.world.proxies[name].serves:
             self.story.world.proxy_restarts(name, with_journal, gap_ms)
 
-    @rule(name=st.sampled_from(["proxy", "second"]), gap_ms=GAPS_MS)
-    def proxy_leaves(self, name: str, gap_ms: int) -> None:
+    @rule(name=st.sampled_from(["proxy", "second"]), gap_ms=GAPS_MS, leaving=st.booleans())
+    def proxy_stops(self, name: str, gap_ms: int, leaving: bool) -> None:
         proxy = self.story.world.proxies[name]
         if proxy.serves and not proxy.process.is_still:
-            self.story.world.proxy_leaves(name, gap_ms)
+            self.story.world.proxy_stops(name, gap_ms, leaving)
 
     @rule(name=st.sampled_from(["proxy", "second"]), ms=st.sampled_from([500, 8_000, 25_000]))
     def proxy_stands_still(self, name: str, ms: int) -> None:

@@ -110,6 +110,12 @@ def test_what_a_silent_client_was_told_elsewhere_is_claimed_for_it_when_it_rejoi
     assert silent() >> joins(8, owned=[0, 1, 7]) << beat(2, owned=[0, 1, 7])
 
 
+def test_nor_is_the_number_that_it_was_told_here_a_reason_to_doubt_it() -> None:
+    """Nobody heard of it for long: to claim too much for it is better than to let go of what it reads."""
+    metadata = subscription(["apples"], [0, 1, 7], 2, generation=2)
+    assert silent() >> joins(8, protocols=(Protocol("range", metadata),)) << beat(2, owned=[0, 1, 7])
+
+
 def test_a_client_that_rejoins_is_told_a_higher_number_than_it_has_from_elsewhere() -> None:
     """Where its subscription says it, as since version 2."""
     metadata = b"\0\2" + subscription(["apples"], version=1)[2:] + number(5)

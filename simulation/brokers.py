@@ -23,6 +23,10 @@ class BrokerLine(msgspec.Struct, frozen=True, kw_only=True):
     """KAFKA-20601 (4.3)."""
     empty_group_is_assigned: bool
     """When the last member goes, the target of nobody is at once that of the new epoch (4.3)."""
+    own_revocation_is_free: bool
+    """What a member gives back, and shall have after all, it is given at once (KAFKA-19449); before, a heartbeat later."""
+    letting_go_moves_epoch: bool
+    """A member that has let go, and must let go of more, is one epoch further meanwhile (4.0; not in 4.4)."""
     describes_pending_revocation: bool
     """Partitions a member is asked to revoke are still in its described assignment (KAFKA-20431, 4.3)."""
 
@@ -37,6 +41,8 @@ V4_0 = BrokerLine(
     strips_unsubscribed=False,
     known_instance_fits_full_group=False,
     empty_group_is_assigned=False,
+    own_revocation_is_free=False,
+    letting_go_moves_epoch=True,
     describes_pending_revocation=False,
 )
 V4_4 = BrokerLine(
@@ -49,6 +55,8 @@ V4_4 = BrokerLine(
     strips_unsubscribed=True,
     known_instance_fits_full_group=True,
     empty_group_is_assigned=True,
+    own_revocation_is_free=True,
+    letting_go_moves_epoch=False,
     describes_pending_revocation=True,
 )
 LINES = {line.name: line for line in (V4_0, V4_4)}

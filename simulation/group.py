@@ -186,10 +186,15 @@ class Group:
         if self._line.strips_unsubscribed:
             share = frozenset(partition for partition in share if partition.topic_id in topic_ids)
         goal = Goal(self.assignment_epoch, share)
-        holding = reconcile(member.holding, goal, owned, self.held, member.member_id)
+        holding = reconcile(member.holding, goal, owned, self._taken(member, share), self._line)
         if resubscribed and self._line.strips_unsubscribed:
             holding = strip(holding, topic_ids, owned)
         self._hold(member, holding)
+
+    def _taken(self, member: GroupMember, share: frozenset[TopicPartition]) -> frozenset[TopicPartition]:
+        """What this very member was asked to give back is free for itself, on 4.0 not before that is written."""
+        free = {None, member.member_id} if self._line.own_revocation_is_free else {None}
+        return frozenset(partition for partition in share if self.held.get(partition) not in free)
 
     def _candidate(self, member: GroupMember) -> Candidate:
         has = self.target.get(member.member_id, NOTHING)

@@ -13,6 +13,7 @@ from enum import Enum
 
 import msgspec
 
+from simulation.brokers import BrokerLine
 from translation.group_heartbeat import TopicPartition
 
 Epochs = Mapping[TopicPartition, int]
@@ -44,21 +45,22 @@ def reconcile(
     now: Holding,
     goal: Goal,
     owned: frozenset[TopicPartition] | None,
-    held: Mapping[TopicPartition, str],
-    member_id: str,
+    taken: frozenset[TopicPartition],
+    line: BrokerLine,
 ) -> Holding:
-    """One step towards the goal. `owned` is the member's own report (None: not said), `held` says who holds what."""
+    """One step towards the goal. `owned` is the member's own report (None: not said), `taken` is not to be had now."""
     if now.state is MemberState.STABLE and now.epoch == goal.epoch:
         return now
     if now.state is MemberState.UNREVOKED_PARTITIONS and _still_owns(owned, now.to_revoke):
         return now
+    has_let_go = now.state is MemberState.UNREVOKED_PARTITIONS
     kept = {partition: epoch for partition, epoch in now.assigned.items() if partition in goal.share}
     surplus = {partition: epoch for partition, epoch in now.assigned.items() if partition not in goal.share}
     if surplus and _still_owns(owned, surplus):
-        return Holding(MemberState.UNREVOKED_PARTITIONS, now.epoch, kept, surplus)
+        epoch = now.epoch + (has_let_go and line.letting_go_moves_epoch)
+        return Holding(MemberState.UNREVOKED_PARTITIONS, epoch, kept, surplus)
     missing = goal.share - kept.keys()
-    # What this very member was asked to give back is free for itself.
-    given = {p for p in missing if held.get(p, member_id) == member_id}
+    given = missing - taken
     state = MemberState.STABLE if given == missing else MemberState.UNRELEASED_PARTITIONS
     return Holding(state, goal.epoch, {**kept, **dict.fromkeys(given, goal.epoch)}, {})
 

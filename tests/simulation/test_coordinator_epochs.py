@@ -45,6 +45,49 @@ def test_a_revocation_is_over_only_when_the_member_says_so(bench: Bench) -> None
     b.beats().is_at(3)
 
 
+def test_what_a_member_gives_back_and_shall_have_after_all_it_has_at_once(bench: Bench) -> None:
+    a, b = bench.members("A", "B")
+    a.joins()
+    bench.passes(1_000)
+    b.joins()
+    a.beats().is_at(2, 0, 1, 2)
+    b.leaves()
+    bench.passes(1_000)
+    a.acknowledges().is_at(4, 0, 1, 2, 3, 4, 5)
+
+
+def test_on_4_0_it_has_it_a_heartbeat_later(bench40: Bench) -> None:
+    a, b = bench40.members("A", "B")
+    a.joins()
+    b.joins()
+    a.beats().is_at(1, 0, 1, 2)
+    b.leaves()
+    a.acknowledges().is_at(3, 0, 1, 2)
+    a.beats().is_at(3, 0, 1, 2, 3, 4, 5)
+
+
+def test_who_has_let_go_and_must_let_go_of_more_stays_at_its_epoch(bench: Bench) -> None:
+    a, b, c = bench.members("A", "B", "C")
+    a.joins()
+    bench.passes(1_000)
+    b.joins()
+    a.beats().is_at(2, 0, 1, 2)
+    bench.passes(1_000)
+    c.joins()
+    a.acknowledges().is_at(2, 0, 1)
+    a.acknowledges().is_at(4, 0, 1)
+
+
+def test_on_4_0_it_is_one_further(bench40: Bench) -> None:
+    a, b, c = bench40.members("A", "B", "C")
+    a.joins()
+    b.joins()
+    a.beats().is_at(1, 0, 1, 2)
+    c.joins()
+    a.acknowledges().is_at(2, 0, 1)
+    a.acknowledges().is_at(3, 0, 1)
+
+
 def test_within_the_assignment_interval_a_newcomer_gets_nothing_and_a_later_beat_computes(bench: Bench) -> None:
     a, b = bench.members("A", "B")
     a.joins()

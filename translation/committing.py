@@ -23,6 +23,7 @@ from translation.sending import hurry
 from translation.states import Phase
 from translation.syncing import named
 from translation.turn import Turn
+from translation.waiting import answer_commit
 
 Named = tuple[tuple[str, int], ...]
 
@@ -92,10 +93,6 @@ def _put(turn: Turn, commit: Commit) -> None:
     turn.becomes(commits=tuple(commit if c.request == commit.request else c for c in turn.member.commits))
 
 
-def _drop(turn: Turn, request: int) -> None:
-    turn.becomes(commits=tuple(c for c in turn.member.commits if c.request != request))
-
-
 def _under_way(turn: Turn, request: int) -> Commit | None:
     return next((c for c in turn.member.commits if c.request == request and c.epoch is not None), None)
 
@@ -109,9 +106,8 @@ def commit_answered(turn: Turn, answered: CommitAnswered) -> None:
         # All clients take this for a reason to come again.
         told = e.COORDINATOR_LOAD_IN_PROGRESS
         hurry(turn)
-    _drop(turn, answered.request)
-    _send_in_order(turn)
-    return turn.order(AnswerCommit(answered.request, told))
+    answer_commit(turn, answered.request, told)
+    return _send_in_order(turn)
 
 
 def _told(code: int) -> int | None:
@@ -133,8 +129,7 @@ def _try_again(turn: Turn, commit: Commit) -> None:
 
 def _give_up(turn: Turn, commit: Commit) -> None:
     """Stale for good: or the client has let go meanwhile, and whoever has the partitions now commits for them."""
-    turn.order(AnswerCommit(commit.request, STALE_FOR_GOOD))
-    _drop(turn, commit.request)
+    answer_commit(turn, commit.request, STALE_FOR_GOOD)
 
 
 def send_waiting(turn: Turn) -> None:
@@ -143,6 +138,5 @@ def send_waiting(turn: Turn) -> None:
 
 
 def commit_lost(turn: Turn, lost: CommitLost) -> None:
-    _drop(turn, lost.request)
+    answer_commit(turn, lost.request, e.NOT_COORDINATOR)
     _send_in_order(turn)
-    turn.order(AnswerCommit(lost.request, e.NOT_COORDINATOR))

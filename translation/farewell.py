@@ -26,8 +26,10 @@ def give_up(turn: Turn) -> None:
     member = turn.member
     begins_at, ends_at = member.farewell_begins_at, member.ends_at
     if begins_at is None or ends_at is None or turn.now < begins_at:
-        return
-    if member.phase is Phase.ABSENT:
+        if member.farewell_at is not None:
+            # Begun for a rebalance timeout that has been called off since.
+            turn.becomes(farewell_at=None, farewell_since=None, unclaimed_since=None)
+    elif member.phase is Phase.ABSENT:
         turn.becomes(standing=Standing.ABSENT)
         turn.order(Forget())
     elif member.has_farewell and member.is_silent(turn.now):

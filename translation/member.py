@@ -132,6 +132,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     # Times, absolute. None: not pending.
     heard_at: int = 0
+    answered_at: int = LONG_AGO  # when it last heard what became of a commit: until then its next word may have waited
     served_at: int = LONG_AGO  # after a loss a coordinator was there again then: the silent client has its time anew
     told_at: int | None = None  # what it has, by a SyncGroup here: its beats begin then
     beat_seen_at: int | None = None
@@ -201,9 +202,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def session_ends_at(self) -> int | None:
         """When the client has been silent for too long. Whoever is leaving, or waits for our answer, has no session."""
-        if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked or self.held:
+        if self.standing in (Standing.ABSENT, Standing.LEAVING) or self.parked or self.held or self.commits:
             return None
-        return max(self.heard_at, self.served_at) + self.contract.session_timeout_ms
+        return max(self.heard_at, self.answered_at, self.served_at) + self.contract.session_timeout_ms
 
     @property
     def is_kept_away(self) -> bool:

@@ -48,10 +48,17 @@ def _is_forsaken(member: Member) -> bool:
 def _not_before(member: Member, due_at: int) -> int:
     """While its client is silent the member only keeps its place: whoever has the client now needs the news more."""
     if member.is_silent(due_at):
-        rare_ms = max(member.pace_ms, min(SILENT_INTERVALS * member.pace_ms, SILENT_MS))
+        rare_ms = _rare_ms(member)
         rounds = math.ceil((due_at - member.heard_at) / rare_ms)
         return member.heard_at + rounds * rare_ms
     return max(due_at, min(member.quiet_until, _latest(member)) if _can_wait(member) else 0)
+
+
+def _rare_ms(member: Member) -> int:
+    """Once at the least before it fades, be the session ever so short: whether its client had a coordinator to speak to is
+    seen by that heartbeat, and by nothing else."""
+    rare_ms = max(member.pace_ms, min(SILENT_INTERVALS * member.pace_ms, SILENT_MS))
+    return rare_ms if member.fades_at is None else min(rare_ms, member.fades_at - member.heard_at - 1)
 
 
 def _latest(member: Member) -> int:

@@ -43,10 +43,17 @@ def refuse_commits(turn: Turn, error_code: int | None) -> None:
     """Refuse the commits that wait for a newer epoch. Those under way get their own answer."""
     for commit in turn.member.commits:
         if commit.epoch is None:
-            turn.order(
-                AnswerCommit(commit.request, e.COORDINATOR_LOAD_IN_PROGRESS if error_code is None else error_code)
-            )
-    turn.becomes(commits=tuple(c for c in turn.member.commits if c.epoch is not None))
+            code = e.COORDINATOR_LOAD_IN_PROGRESS if error_code is None else error_code
+            answer_commit(turn, commit.request, code)
+
+
+def answer_commit(turn: Turn, request: int, error_code: int | None) -> None:
+    """What else its client has to say may have waited for this, so its session counts from then. (Not if it was asked by one
+    that has ended since.)"""
+    commits = tuple(commit for commit in turn.member.commits if commit.request != request)
+    if commits != turn.member.commits:
+        turn.becomes(commits=commits, answered_at=turn.now)
+    turn.order(AnswerCommit(request, error_code))
 
 
 def refuse_all(turn: Turn, told: Refusal) -> None:

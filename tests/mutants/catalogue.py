@@ -292,8 +292,8 @@ COMMITTING = (
     ),
     Mutant(
         "committing.py",
-        "AnswerCommit(lost.request, e.NOT_COORDINATOR)",
-        "AnswerCommit(lost.request)",
+        "answer_commit(turn, lost.request, e.NOT_COORDINATOR)",
+        "answer_commit(turn, lost.request, None)",
         "a commit that was lost is never called a success",
     ),
 )
@@ -412,9 +412,21 @@ DEADLINES = (
     ),
     Mutant(
         "member.py",
-        "return max(self.heard_at, self.served_at) + self.contract.session_timeout_ms",
+        "return max(self.heard_at, self.answered_at, self.served_at) + self.contract.session_timeout_ms",
         "return self.heard_at + 45_000",
         "a silent client is given up after its own session timeout",
+    ),
+    Mutant(
+        "waiting.py",
+        "turn.becomes(commits=commits, answered_at=turn.now)",
+        "turn.becomes(commits=commits)",
+        "a client that waited for the answer to its commit has its session from then",
+    ),
+    Mutant(
+        "sending.py",
+        "return rare_ms if member.fades_at is None else min(rare_ms, member.fades_at - member.heard_at - 1)",
+        "return rare_ms",
+        "be a session ever so short, a coordinator that is away is noticed before its silent client is given up",
     ),
     Mutant(
         "member.py",

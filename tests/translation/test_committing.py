@@ -251,4 +251,4 @@ def test_several_stale_commits_of_what_the_client_has_let_go_of_are_refused_once
 
 def test_a_commit_waits_for_the_verdict_on_an_older_one_and_no_longer() -> None:
     play = after(Playbook(stable(), NOW), commits(5), wait(10_000), granted(3, [0, 1]), commits(6))
-    assert play >> CommitAnswered(request=5) << SendCommit(6, 3) << AnswerCommit(5, None)
+    assert play >> CommitAnswered(request=5) << AnswerCommit(5, None) << SendCommit(6, 3)

@@ -14,6 +14,7 @@ from tests.translation.playbook import (
     after,
     beat,
     beats,
+    commits,
     granted,
     joins,
     number,
@@ -25,11 +26,15 @@ from tests.translation.playbook import (
 from translation import Rules
 from translation import errors as e
 from translation.actions import (
+    AnswerCommit,
     AnswerHeartbeat,
     DescribeGroup,
     Forget,
+    SendCommit,
 )
 from translation.events import (
+    CommitAnswered,
+    CommitLost,
     DeadlinePassed,
     Protocol,
     SeenElsewhere,
@@ -184,6 +189,40 @@ def test_who_waits_for_the_answer_to_a_heartbeat_that_was_held_all_the_time_is_t
     play.now += 100_000
     play >> DeadlinePassed() << AnswerHeartbeat(5)
     assert play >> wait(97_999) << Is("stable/stable E2 g2")
+
+
+@pytest.mark.parametrize("verdict", [CommitAnswered(request=5), CommitLost(request=5)])
+def test_the_session_of_who_waits_for_the_answer_to_a_commit_counts_from_it(
+    verdict: CommitAnswered | CommitLost,
+) -> None:
+    """What else it has to say may wait behind it; until it is answered, however long the proxy stands still."""
+    play = Playbook(stable(rules=CAUTIOUS), NOW) >> commits(5) << SendCommit(5, 2)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play.now += 230_000
+    play >> DeadlinePassed()
+    after(play, verdict)
+    play >> wait(97_999)
+    assert play >> wait(1) << DescribeGroup()
+
+
+def test_its_session_counts_from_a_refusal_too_and_not_from_what_another_had_asked() -> None:
+    play = after(Playbook(stable(rules=CAUTIOUS), NOW), commits(5))
+    after(play, CommitAnswered(request=5, error_code=e.STALE_MEMBER_EPOCH))
+    play >> wait(10_000) >> LOST << DescribeGroup() << AnswerCommit(5, e.NOT_COORDINATOR)
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None, cut=False)
+    play >> wait(90_000) >> CommitAnswered(request=4) << AnswerCommit(4)
+    play >> wait(7_999)
+    assert play >> wait(1) << DescribeGroup()
+
+
+def test_a_farewell_ends_with_its_reason() -> None:
+    """A rebalance that nobody needs any more is called off, and with it the timeout that had passed."""
+    play = after(Playbook(stable(rules=CAUTIOUS), NOW), wait(10_000), granted(2, [0]), wait(20_000))
+    play >> wait(38_000) << DescribeGroup()
+    play >> granted(2, [0, 1]) << Is("stable/stable E2 g2")
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(29_999)
+    assert play >> wait(1) << DescribeGroup()
 
 
 def test_who_was_overslept_is_let_be_for_a_session_from_now_if_nobody_can_say() -> None:

@@ -29,7 +29,7 @@ from tests.translation.test_adopting import adopted
 from tests.translation.test_farewell import CAUTIOUS
 from translation import Member
 from translation import errors as e
-from translation.actions import AnswerHeartbeat, AnswerJoin, SendCommit
+from translation.actions import AnswerHeartbeat, AnswerJoin, DescribeGroup, SendCommit
 from translation.events import (
     BeatWanted,
     ClientLeft,
@@ -58,6 +58,19 @@ def test_the_member_of_a_silent_client_beats_rarely_and_only_to_keep_its_place()
     play >> wait(1) >> MotionSeen(until=NOW + 60_000) >> BeatWanted()
     play >> wait(14_998)
     assert play >> wait(1) << beat(2)
+
+
+@pytest.mark.parametrize("due_ms", [5_001, 6_000])
+def test_it_beats_once_at_least_before_it_fades_so_that_a_lost_coordinator_is_noticed(due_ms: int) -> None:
+    """With a session as short as this the client counts as silent when its member's next beat is due."""
+    contract = msgspec.structs.replace(stable().contract, session_timeout_ms=10_000)
+    play = Playbook(msgspec.structs.replace(stable(rules=CAUTIOUS), contract=contract, heartbeat_at=NOW + due_ms), NOW)
+    play >> wait(6_664)
+    play >> wait(1) << beat(2)
+    play >> LOST << DescribeGroup()
+    after(play, wait(1_335), wait(2_500)) >> target(2)
+    play >> wait(7_999) << Is("stable/stable E2 g2")
+    assert play >> wait(1) << DescribeGroup()
 
 
 def test_a_client_that_speaks_in_time_is_not_silent() -> None:

@@ -4,12 +4,13 @@
 # differences: docs/differences.md, from a broker's own translation and ours on the same frames (needs Java).
 # simulate SEEDS=n: random groups with everything failing.   mutants: all broken in many ways, each noticed.
 # matrix: every client through everything, docs/clients.md.   chaos: real clients, and all around them fails in turn.
+# wild: clients by hand do at random what the protocol allows, before a real broker.
 # bench: every table of docs/benchmarks.md.              lock: resolve the dependencies anew (needs uv).
 PYTHON ?= python3
 BIN := .venv/bin
 QUIET := --no-header -q
 
-.PHONY: setup format lint check test try codec docs differences bench simulate mutants matrix chaos lock clean
+.PHONY: setup format lint check test try codec docs differences bench simulate mutants matrix chaos wild lock clean
 setup: .venv/ready
 .venv/ready: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -71,6 +72,9 @@ matrix: setup
 
 chaos: setup
 	$(BIN)/python -m tests.chaos
+
+wild: setup
+	$(BIN)/python -m tests.wild
 
 bench: setup
 	$(BIN)/python -m bench.codec.run --markdown

@@ -119,6 +119,8 @@ class GroupMetrics(Collector):
                 self._request_answered(observation)
             case seen.HeartbeatSent():
                 self._heartbeat_sent(observation)
+            case seen.HeartbeatUnsent():
+                self._heartbeat_unsent(observation)
             case seen.HeartbeatAnswered():
                 self._heartbeat_answered(observation)
             case seen.Changed():
@@ -143,6 +145,12 @@ class GroupMetrics(Collector):
         _remember(self._sent, sent.serial, (key, sent.at_ns))
         if key not in self._unanswered:
             _remember(self._unanswered, key, sent.at_ns)
+
+    def _heartbeat_unsent(self, unsent: seen.HeartbeatUnsent) -> None:
+        """Its coordinator has no word of the member, as if it had been lost. Of whoever has left nothing is awaited."""
+        key = (unsent.heartbeat.group_id, unsent.heartbeat.member_id)
+        if key in self._faces and key not in self._unanswered:
+            _remember(self._unanswered, key, unsent.at_ns)
 
     def _heartbeat_answered(self, answered: seen.HeartbeatAnswered) -> None:
         key, sent_ns = self._sent.pop(answered.serial, (None, 0))

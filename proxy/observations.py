@@ -58,6 +58,13 @@ class HeartbeatSent(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     request: int | None = None
 
 
+class HeartbeatUnsent(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """It was due, and there was no connection to send it on: its client's has ended, or its broker's."""
+
+    at_ns: int
+    heartbeat: GroupHeartbeat
+
+
 class HeartbeatAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """None: it was lost on the way, there or back."""
 
@@ -106,6 +113,7 @@ Observation = (
     RequestArrived
     | RequestAnswered
     | HeartbeatSent
+    | HeartbeatUnsent
     | HeartbeatAnswered
     | Changed
     | GroupPasses

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
 from proxy.groups import classic, native
-from proxy.groups.line import Key
+from proxy.groups.line import Key, Line
 from proxy.memory import LARGEST_MEMORY, Memory
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.admission import WELL_KNOWN
-from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer
+from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer
 from translation.member import Member
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
+
+Heard = Callable[[GroupHeartbeatAnswer | None], None]
 
 
 class Orders:
@@ -72,28 +74,36 @@ class Orders:
                 self._record(key, order)
 
     def _send_heartbeat(self, key: Key, order: do.SendGroupHeartbeat, request: int | None) -> None:
-        self._heartbeats += 1
-        serial = self._heartbeats
-
-        def heard(answer: Any) -> None:
-            told: GroupHeartbeatAnswer | None = None if answer is None else native.heartbeat_answer(answer)
+        def heard(told: GroupHeartbeatAnswer | None) -> None:
             if told is not None and told.error_code == e.UNSUPPORTED_ASSIGNOR:
                 self._warn_of_assignor(key, order.heartbeat.server_assignor or "")
-            self._host.observe(seen.HeartbeatAnswered(serial=serial, at_ns=self._host.clock.now_ns, answer=told))
             member = self._host.members.get(key)
             if member is None or member.in_flight is not order.heartbeat:
                 # Whoever asked has ended since. Another one of its id may be here, and waits for an answer of its own.
                 return
             self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
 
-        at_ns = self._host.clock.now_ns
-        self._host.observe(seen.HeartbeatSent(serial=serial, at_ns=at_ns, heartbeat=order.heartbeat, request=request))
         leaves = order.heartbeat.member_epoch < JOIN_EPOCH
         line = self._host.line_out(key) if leaves else self._host.lines.get(key)
-        if line is None:
-            heard(None)
-        else:
-            line.ask(native.ask_heartbeat(order.heartbeat, line.versions), heard)
+        self.ask_coordinator(line, order.heartbeat, heard, request)
+
+    def ask_coordinator(self, line: Line | None, heartbeat: GroupHeartbeat, heard: Heard, request: int | None) -> None:
+        """In a member's name, be it here or not. `heard` is called once. What finds no connection is never sent, and so is
+        not lost on the way."""
+        if line is None or not line.open:
+            self._host.observe(seen.HeartbeatUnsent(at_ns=self._host.clock.now_ns, heartbeat=heartbeat))
+            return heard(None)
+        self._heartbeats += 1
+        serial = self._heartbeats
+
+        def answered(answer: Any) -> None:
+            told = None if answer is None else native.heartbeat_answer(answer)
+            self._host.observe(seen.HeartbeatAnswered(serial=serial, at_ns=self._host.clock.now_ns, answer=told))
+            heard(told)
+
+        at_ns = self._host.clock.now_ns
+        self._host.observe(seen.HeartbeatSent(serial=serial, at_ns=at_ns, heartbeat=heartbeat, request=request))
+        return line.ask(native.ask_heartbeat(heartbeat, line.versions), answered)
 
     def _record(self, key: Key, order: do.RecordTransition) -> None:
         transition = order.transition

@@ -13,6 +13,7 @@ from proxy.observations import (
     GroupRefused,
     HeartbeatAnswered,
     HeartbeatSent,
+    HeartbeatUnsent,
     Observation,
     PassesNoMore,
     RequestAnswered,
@@ -92,7 +93,7 @@ class Traces:
                 self._heard(observation)
             case Changed():
                 self._changed(observation)
-            case GroupPasses() | PassesNoMore() | GroupRefused():
+            case HeartbeatUnsent() | GroupPasses() | PassesNoMore() | GroupRefused():
                 pass
 
     # ----------------------------------------------------------------------------------------- requests and heartbeats

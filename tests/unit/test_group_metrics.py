@@ -23,6 +23,7 @@ from proxy.observations import (
     GroupRefused,
     HeartbeatAnswered,
     HeartbeatSent,
+    HeartbeatUnsent,
     Observation,
     PassesNoMore,
     RequestAnswered,
@@ -78,6 +79,10 @@ def arrived(number: int, api: str) -> RequestArrived:
 def beat(serial: int, at_s: float, member: str = "alice") -> HeartbeatSent:
     heartbeat = GroupHeartbeat(group_id="orders", member_id=member, member_epoch=7)
     return HeartbeatSent(serial=serial, at_ns=int(at_s * SECOND), heartbeat=heartbeat)
+
+
+def unsent(at_s: float, member: str = "alice") -> HeartbeatUnsent:
+    return HeartbeatUnsent(at_ns=int(at_s * SECOND), heartbeat=beat(0, at_s, member).heartbeat)
 
 
 def beaten(serial: int, at_s: float, error_code: int | None = 0) -> HeartbeatAnswered:
@@ -227,6 +232,16 @@ def test_the_age_is_of_the_member_that_has_waited_longest_for_its_coordinator() 
     assert Shown(*joined, *beats, beaten(3, 9), now_s=10).of("heartbeat_age_seconds") == {(): 5}
     gone = moved(Phase.COMPLETING_REBALANCE, Phase.ABSENT, member="bob")
     assert Shown(*joined, *beats, gone, now_s=10).of("heartbeat_age_seconds") == {(): 5}
+
+
+def test_whose_heartbeats_find_no_connection_waits_too() -> None:
+    """Its coordinator hears nothing of it, and will give it up. Nothing was lost on the way, though, and it says nothing of
+    whoever has left."""
+    shown = Shown(joins("alice"), unsent(3), unsent(5), unsent(1, "bob"), now_s=10)
+    assert shown.of("heartbeat_age_seconds") == {(): 7}
+    assert shown.of("upstream_errors_total") == {}
+    back = Shown(joins("alice"), unsent(3), beat(1, 8), beaten(1, 9), now_s=10)
+    assert back.of("heartbeat_age_seconds") == {(): 0}
 
 
 def test_who_does_not_ask_waits_for_nothing() -> None:

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy import observations as seen
 from proxy.groups import native
 from proxy.groups.orders import Orders
 from proxy.memory import LARGEST_MEMORY
@@ -63,7 +66,8 @@ def test_an_answer_is_not_for_the_next_member_of_the_same_id() -> None:
     """One ended while its broker was silent, and its client is back: what that broker says at last is old."""
     heard: list[Callable[[Any], None]] = []
     told: list[ev.AnyEvent] = []
-    line = SimpleNamespace(versions={keys.CONSUMER_GROUP_HEARTBEAT: (0, 1)}, ask=lambda _, hear: heard.append(hear))
+    versions = {keys.CONSUMER_GROUP_HEARTBEAT: (0, 1)}
+    line = SimpleNamespace(open=True, versions=versions, ask=lambda _, hear: heard.append(hear))
     host: Any = SimpleNamespace(
         lines={KEY: line},
         members={},
@@ -89,3 +93,22 @@ def test_an_answer_is_not_for_the_next_member_of_the_same_id() -> None:
     host.members.clear()
     heard[1](None)
     assert told == [ev.CoordinatorLost()]
+
+
+@pytest.mark.parametrize("line", [None, SimpleNamespace(open=False)], ids=["none", "closed"])
+def test_a_heartbeat_that_finds_no_connection_is_not_said_to_have_been_sent(line: Any) -> None:
+    """Its member goes on as if it had been lost. A client whose broker is gone has no connection until it dials again."""
+    observed: list[seen.Observation] = []
+    told: list[ev.AnyEvent] = []
+    beat = GroupHeartbeat(group_id="group", member_id="member", member_epoch=3)
+    host: Any = SimpleNamespace(
+        lines={KEY: line} if line else {},
+        members={KEY: Member(group_id="group", member_id="member", in_flight=beat)},
+        clock=SimpleNamespace(now_ns=5),
+        observe=observed.append,
+        feed=lambda _, event: told.append(event),
+        requests=None,
+    )
+    Orders(host).perform(KEY, do.SendGroupHeartbeat(beat), None)
+    assert told == [ev.CoordinatorLost()]
+    assert observed == [seen.HeartbeatUnsent(at_ns=5, heartbeat=beat)]

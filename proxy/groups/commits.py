@@ -129,7 +129,7 @@ class Commits:
         frame = request.answered(answer) if is_passed_on else classic.refusal(request, code)
         if number in self._in_a_row:
             self._in_a_row[number] = frame
-        self._requests.answer(number, frame, code)
+        self._requests.answer(number, frame, _refused_of(answer) if is_passed_on else code)
 
     # ------------------------------------------------------------------------------------------- in nobody's name
 
@@ -149,6 +149,11 @@ class Commits:
     def _lifted(self, line: Line, request: Request, answer: Any) -> None:
         refused = classic.refusal(request, e.NOT_COORDINATOR)
         line.answer(refused if answer is None else request.answered(answer))
+
+
+def _refused_of(answer: Any) -> int:
+    """What is told of it: the first partition's that was refused, though others may have been taken."""
+    return next((each.error_code for topic in answer.topics for each in topic.partitions if each.error_code), e.NONE)
 
 
 def _without_epochs(request: Request, frame: bytes) -> bytes:

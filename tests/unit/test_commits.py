@@ -11,6 +11,7 @@ import pytest
 from kafka_protocol import decode_request, decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy import observations as seen
 from proxy.addresses import Directory
 from proxy.answers import LENGTH
 from proxy.causes import Cause, Disconnect
@@ -36,6 +37,7 @@ KEY = ("g", "m")
 # What the client speaks, and what a coordinator takes of a native member.
 CLIENTS, BROKERS = 7, 9
 EPOCH = 5
+OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION = 12, 3
 ADOPTED_TWICE = MemberAdopted(member_id="m", member_epoch=EPOCH, assigned=(), names={}, subscribed_topics=())
 
 
@@ -93,8 +95,8 @@ class Connection:
         requests = [decode_request(frame) for frame in _frames(said)]
         return [(header.correlation_id, body) for header, body in requests]
 
-    def answers(self, correlation_id: int, code: int = e.NONE) -> bytes:
-        told = encode_response(keys.OFFSET_COMMIT, BROKERS, correlation_id, _answer(code))
+    def answers(self, correlation_id: int, *codes: int) -> bytes:
+        told = encode_response(keys.OFFSET_COMMIT, BROKERS, correlation_id, _answer(*(codes or (e.NONE,))))
         return bytes(self.conversation.from_broker(_framed(told)))
 
     def told(self, data: bytes) -> list[tuple[int, int]]:
@@ -120,9 +122,11 @@ def _commit(offset: int, metadata: str) -> m.OffsetCommitRequest:
     return m.OffsetCommitRequest(group_id="g", member_id="m", generation_id_or_member_epoch=2, topics=[topic])
 
 
-def _answer(code: int) -> m.OffsetCommitResponse:
-    partition = m.OffsetCommitResponsePartition(partition_index=0, error_code=code)
-    return m.OffsetCommitResponse(topics=[m.OffsetCommitResponseTopic(name="apples", partitions=[partition])])
+def _answer(*codes: int) -> m.OffsetCommitResponse:
+    partitions = [
+        m.OffsetCommitResponsePartition(partition_index=index, error_code=code) for index, code in enumerate(codes)
+    ]
+    return m.OffsetCommitResponse(topics=[m.OffsetCommitResponseTopic(name="apples", partitions=partitions)])
 
 
 async def test_commits_of_a_member_at_rest_go_on_one_behind_another_and_are_told_in_order() -> None:
@@ -160,6 +164,24 @@ async def test_a_commit_that_is_stale_though_nothing_moved_is_told_so_at_once_in
     connection.flush()
     assert [type(body) for _, body in connection.said()] == [m.ConsumerGroupHeartbeatRequest]
     assert connection.told(connection.answers(2)) == [(2, e.NONE)]
+
+
+@pytest.mark.parametrize("in_flight", [False, True], ids=["in a row", "alone"])
+async def test_what_a_broker_refuses_of_single_partitions_is_told_as_it_was_said_and_seen_to_be_refused(
+    in_flight: bool,
+) -> None:
+    """Not as a success: whoever asks why offsets were not committed looks at metrics and traces first."""
+    connection, observed = Connection(in_flight=in_flight), list[seen.Observation]()
+    connection.host.observers.append(observed.append)
+    connection.commits(1)
+    ((correlation_id, _),) = connection.said()
+    heard = connection.answers(correlation_id, e.NONE, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION)
+    (frame,) = _frames(heard + connection.conversation.owed.take_due())
+    (topic,) = decode_response(keys.OFFSET_COMMIT, CLIENTS, frame)[1].topics
+    told = [each.error_code for each in topic.partitions]
+    assert told == [e.NONE, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION]
+    (answered,) = (each for each in observed if isinstance(each, seen.RequestAnswered))
+    assert answered.error_code == OFFSET_METADATA_TOO_LARGE
 
 
 async def test_a_mistake_is_said_once_however_many_were_on_their_way() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proxy.groups.departures import NOT_BACK
 from proxy.logs import Log
 from proxy.observations import Changed, Observation, Observer
 from translation.events import MemberAdopted
 from translation.group_heartbeat import TopicPartition
 from translation.states import Phase
 
-ADOPTED = MemberAdopted.__name__
+SAID = frozenset({MemberAdopted.__name__, NOT_BACK})
 
 
 def membership_log(log: Log) -> Observer:
@@ -27,8 +28,8 @@ def _say(log: Log, changed: Changed) -> None:
     if it.instance_id is not None:
         who["instance"] = it.instance_id
     moved = (it.phase_before, it.phase)
-    if it.cause == ADOPTED:
-        # Who recognised it has said so.
+    if it.cause in SAID:
+        # By who recognised it, or had it leave.
         return
     if it.phase_before is Phase.ABSENT and it.phase is not Phase.ABSENT:
         log.info("member joins", **who, address=changed.client.address, cause=it.cause, epoch=it.epoch)

@@ -10,6 +10,7 @@ orders.py       what members order, done
 together.py     what the members of one group know together, hosted
 recognising.py  who is it that speaks for a member we do not have?
 orphans.py      who has not come back after a restart?
+departures.py   how does a member of an earlier life go, that has not been in this one?
 succession.py   how does a native client come to the instance id of a legacy one?
 holding.py      Heartbeats that are held, and what waits behind them
 commits.py      offsets committed in a member's name

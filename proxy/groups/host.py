@@ -17,6 +17,7 @@ from proxy import observations as seen
 from proxy.causes import Cause
 from proxy.counts import Counts
 from proxy.groups.clock import Clock
+from proxy.groups.departures import Departures
 from proxy.groups.journal import Journal
 from proxy.groups.line import Key, Line
 from proxy.groups.lines import Lines
@@ -28,6 +29,7 @@ from proxy.groups.together import Together
 from proxy.logs import Log
 from proxy.observations import Observer
 from proxy.settings import GroupRule
+from translation import actions as do
 from translation import events as ev
 from translation.member import Member
 from translation.rules import Pacing
@@ -54,7 +56,8 @@ class Host:
         self.instances: dict[Key, str] = {}
         self.together = Together(clock, pacing, self)
         self.requests = Requests(self)
-        self._orders = Orders(self)
+        self.orders = Orders(self)
+        self.departures = Departures(self)
         self._wakes: dict[Key, int] = {}
         self._events: deque[tuple[Key, ev.AnyEvent, Line | None]] = deque()
         self._busy = False
@@ -119,7 +122,7 @@ class Host:
             self._store(own, after, line)
             request = event.request if isinstance(event, ev.ClientEvent) else None
             for order in orders:
-                self._orders.perform(own, order, request)
+                self.orders.perform(own, order, request)
         except Exception:
             self._mistaken(own, event)
 
@@ -145,26 +148,30 @@ class Host:
         member = self.members.get(key)
         if member is None:
             return
-        over = Transition(
-            group_id=member.group_id,
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            at=self.clock.now_ms,
-            cause="our mistake",
-            phase_before=member.phase,
-            phase=Phase.ABSENT,
-            standing_before=member.standing,
-            standing=Standing.ABSENT,
-            epoch_before=member.epoch,
-            epoch=member.epoch,
-            generation_before=member.generation,
-            generation=-1,
-            revoked=tuple(sorted(member.owned)),
-        )
-        client = seen.Client(address="", client_id=member.client_id)
+        over = _goes(member, self.clock.now_ms, "our mistake")
         self.together.changed(over, member)
-        self.observe(seen.Changed(at_ns=self.clock.now_ns, transition=over, names=member.names, client=client))
+        self._say(over, member, self.clock.now_ns)
+
+    def say_found_and_gone(
+        self,
+        group_id: str,
+        found: ev.MemberAdopted,
+        cause: str,
+        at_ns: int,
+        request: int | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Of one that was here in an earlier life, and never came to be in this one (departures.py)."""
+        now_ms = self.clock.now_ms
+        member, orders = step(self.absent(group_id), found, now_ms)
+        (came,) = (order.transition for order in orders if isinstance(order, do.RecordTransition))
+        self._say(came, member, at_ns)
+        # Not at the same moment: whoever puts a member's steps in order has but the time.
+        self._say(_goes(member, now_ms, cause, request, reason), member, at_ns + 1)
+
+    def _say(self, transition: Transition, member: Member, at_ns: int) -> None:
+        client = seen.Client(address="", client_id=member.client_id)
+        self.observe(seen.Changed(at_ns=at_ns, transition=transition, names=member.names, client=client))
 
     # ---------------------------------------------------------------------------------------- who is here, and on what
 
@@ -242,3 +249,26 @@ class Host:
             self._sleep(key, member)
         else:
             self.feed(key, ev.DeadlinePassed())
+
+
+def _goes(member: Member, now_ms: int, cause: str, request: int | None = None, reason: str | None = None) -> Transition:
+    """Its last step, which no event of its own has led to."""
+    return Transition(
+        group_id=member.group_id,
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        client_id=member.client_id,
+        at=now_ms,
+        cause=cause,
+        phase_before=member.phase,
+        phase=Phase.ABSENT,
+        standing_before=member.standing,
+        standing=Standing.ABSENT,
+        epoch_before=member.epoch,
+        epoch=member.epoch,
+        generation_before=member.generation,
+        generation=-1,
+        revoked=tuple(sorted(member.owned)),
+        request=request,
+        reason=reason,
+    )

@@ -13,7 +13,10 @@ import msgspec
 
 from proxy.groups import classic, native
 from proxy.groups.classic import Leaver, Request
+from proxy.groups.departures import Departure
 from proxy.groups.line import Key
+from proxy.groups.native import SeenMember
+from proxy.groups.succession import is_legacy
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
@@ -123,27 +126,36 @@ class Leaves:
         (group,) = native.descriptions(answer) if answer is not None else (None,)
         if group is None or group.error_code in NOT_THERE:
             return self._refused(batch, strangers, e.NOT_COORDINATOR if group is None else group.error_code)
-        natives = {each.member_id: each.instance_id for each in group.members if not each.classic}
+        natives = {each.member_id: each for each in group.members if not each.classic}
         leavers = classic.leavers(request)
         ours: dict[str, list[int]] = {}
         rest = []
         for index in strangers:
             leaver = leavers[index]
-            if leaver.member_id in natives and _may_be(leaver, natives[leaver.member_id]):
+            if leaver.member_id in natives and _may_be(leaver, natives[leaver.member_id].instance_id):
                 ours.setdefault(leaver.member_id, []).append(index)
             else:
                 rest.append(index)
-        for indexes in ours.values():
-            self._send_leave(batch, indexes, request, leavers[indexes[0]])
+        for name, indexes in ours.items():
+            self._send_leave(batch, indexes, request, natives[name])
         if rest:
             self._send_on(batch, request, rest)
 
-    def _send_leave(self, batch: Batch, indexes: list[int], request: Request, leaver: Leaver) -> None:
-        group_id = request.body.group_id
-        self._host.journal.forget((group_id, leaver.member_id))
-        ask = native.ask_leave(group_id, leaver.member_id, leaver.group_instance_id)
-        line = self._requests.line_of(batch.number)
-        line.ask(ask, lambda answer: self._heard(batch, indexes, [_code(answer)] * len(indexes)))
+    def _send_leave(self, batch: Batch, indexes: list[int], request: Request, member: SeenMember) -> None:
+        """Of a native client's member, which an admin tool removes, nobody here has ever said anything."""
+        group_id, line = request.body.group_id, self._requests.line_of(batch.number)
+
+        def left(answer: Any) -> None:
+            self._heard(batch, indexes, [_code(answer)] * len(indexes))
+
+        if (group_id, member.member_id) in self._host.journal.entries or is_legacy(member):
+            reason = classic.reason(classic.leavers(request)[indexes[0]]) or None
+            number = batch.number if len(batch.codes) == 1 else self._below_zero()
+            cause = ev.LeaveRequested.__name__
+            leave = Departure(group_id=group_id, seen=member, cause=cause, request=number, reason=reason)
+            self._host.departures.ask(line, leave, left)
+        else:
+            line.ask(native.ask_leave(group_id, member.member_id, member.instance_id), left)
 
     def _send_on(self, batch: Batch, request: Request, strangers: list[int]) -> None:
         leavers = classic.leavers(request)

@@ -87,7 +87,9 @@ class Orders:
         line = self._host.line_out(key) if leaves else self._host.lines.get(key)
         self.ask_coordinator(line, order.heartbeat, heard, request)
 
-    def ask_coordinator(self, line: Line | None, heartbeat: GroupHeartbeat, heard: Heard, request: int | None) -> None:
+    def ask_coordinator(
+        self, line: Line | None, heartbeat: GroupHeartbeat, heard: Heard, request: int | None = None
+    ) -> None:
         """In a member's name, be it here or not. `heard` is called once. What finds no connection is never sent, and so is
         not lost on the way."""
         if line is None or not line.open:

@@ -19,9 +19,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxy.groups import native
+from proxy.groups.departures import NOT_BACK, Departure
 from proxy.groups.line import Key, Line
 from proxy.groups.native import SeenGroup, SeenMember
 from translation import errors as e
+from translation.group_heartbeat import GroupHeartbeatAnswer
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -83,7 +85,10 @@ class Orphans:
         here = {each.client_host for each in group.members if (group.group_id, each.member_id) in self._host.members}
         for key in [key for key in self._silent if key[0] == group.group_id and here]:
             member = group.member(key[1])
-            if member is None or member.client_host not in here:
+            if member is None:
+                self._host.departures.given_up(self._silent.pop(key))
+                self._host.log.info("member is gone, whose client has not come back", group=key[0], member=key[1])
+            elif member.client_host not in here:
                 del self._silent[key]
             elif self._is_silent(key) and key not in self._leaving:
                 self._judge(line, key, group, member)
@@ -99,8 +104,8 @@ class Orphans:
         if lags_ms >= LAG_MS and now_ms - self._began_at >= self._may_be_silent_ms(key, member.client_id):
             self._leaving.add(key)
             self._replaced[key[0], member.client_id] += 1
-            leave = native.ask_leave(*key, self._silent[key].instance_id)
-            line.ask(leave, partial(self._left, key, member.client_id))
+            leave = Departure(group_id=key[0], seen=member, cause=NOT_BACK)
+            self._host.departures.ask(line, leave, partial(self._left, key, member.client_id))
 
     def _may_be_silent_ms(self, key: Key, client_id: str) -> int:
         session_ms = self._silent[key].session_timeout_ms
@@ -112,13 +117,11 @@ class Orphans:
         """One that no other old member has left for."""
         return self._newcomers[group_id, client_id] > self._replaced[group_id, client_id]
 
-    def _left(self, key: Key, client_id: str, answer: Any) -> None:
+    def _left(self, key: Key, client_id: str, answer: GroupHeartbeatAnswer | None) -> None:
         self._leaving.discard(key)
         if answer is None or answer.error_code != e.NONE:
             self._replaced[key[0], client_id] -= 1
             return
-        if self._is_silent(key):
-            self._host.journal.forget(key)
         seconds = (self._host.clock.now_ms - self._began_at) // 1000
         self._host.log.info(
             "member leaves, whose client has not come back",

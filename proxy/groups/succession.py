@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 from kafka_protocol.messages import keys
 from proxy.groups import native
 from proxy.groups.classic import Request
+from proxy.groups.departures import Departure
 from proxy.groups.line import Line
 from proxy.groups.native import Ask, SeenMember
 from translation import errors as e
 from translation import events as ev
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH, GroupHeartbeat
+from translation.member import Member
 from translation.states import Phase
 
 if TYPE_CHECKING:
@@ -46,15 +48,15 @@ class Succession:
             else:
                 line.know_versions(lambda: self._find(line, request, released))
 
-        def released(member_id: str | None) -> None:
+        def released(holder: Member | SeenMember | None) -> None:
             # Whoever has it still is told of in the same words.
-            if member_id is not None:
-                self._step_out(line, request, member_id)
+            if holder is not None:
+                self._step_out(line, request, holder)
             line.ask(ask, heard)
 
         line.ask(ask, judged)
 
-    def _find(self, line: Line, request: Request, found: Callable[[str | None], None]) -> None:
+    def _find(self, line: Line, request: Request, found: Callable[[Member | SeenMember | None], None]) -> None:
         """The legacy member that has the instance: one of ours, else one that the group is said to have."""
         if not line.offers(keys.CONSUMER_GROUP_HEARTBEAT):
             # It has not said what it takes, so nobody can be stepped out on it.
@@ -62,15 +64,15 @@ class Succession:
         group_id, instance_id = request.body.group_id, request.body.instance_id
         ours = self._host.members.get((group_id, self._host.instances.get((group_id, instance_id), "")))
         if ours is not None and ours.phase is not Phase.ABSENT:
-            return found(ours.member_id)
+            return found(ours)
         if not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             return found(None)
         ask = native.ask_description([group_id], line.versions)
         return line.ask(ask, lambda answer: found(_legacy_holder(answer, instance_id)))
 
-    def _step_out(self, line: Line, request: Request, member_id: str) -> None:
+    def _step_out(self, line: Line, request: Request, holder: Member | SeenMember) -> None:
         """What it has stays the instance's. Its client, if there still is one, is fenced: here, or by the coordinator."""
-        group_id, instance_id = request.body.group_id, request.body.instance_id
+        group_id, instance_id, member_id = request.body.group_id, request.body.instance_id, holder.member_id
         self._host.log.info(
             "instance goes to a native member",
             group=group_id,
@@ -80,18 +82,22 @@ class Succession:
             address=line.client.address,
         )
         self._host.feed((group_id, member_id), ev.InstanceTaken())
+        if isinstance(holder, SeenMember):
+            cause = ev.InstanceTaken.__name__
+            leave = Departure(group_id=group_id, seen=holder, cause=cause, epoch=STATIC_LEAVE_EPOCH)
+            return self._host.departures.ask(line, leave, lambda _: None)
         steps_out = GroupHeartbeat(
             group_id=group_id, member_id=member_id, member_epoch=STATIC_LEAVE_EPOCH, instance_id=instance_id
         )
-        line.ask(native.ask_heartbeat(steps_out, line.versions), lambda _: None)
+        return self._host.orders.ask_coordinator(line, steps_out, lambda _: None)
 
 
-def _legacy_holder(answer: Any, instance_id: str) -> str | None:
+def _legacy_holder(answer: Any, instance_id: str) -> SeenMember | None:
     members = native.descriptions(answer)[0].members if answer is not None else ()
-    return next((each.member_id for each in members if each.instance_id == instance_id and _is_legacy(each)), None)
+    return next((each for each in members if each.instance_id == instance_id and is_legacy(each)), None)
 
 
-def _is_legacy(member: SeenMember) -> bool:
+def is_legacy(member: SeenMember) -> bool:
     """A proxy made its id, this one before a restart or another one: `<client id>-<UUID>`, as classic coordinators make them.
     Native clients draw theirs themselves, and have no more than a UUID."""
     begins = f"{member.client_id}-"

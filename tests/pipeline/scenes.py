@@ -11,6 +11,7 @@ patient      a is to rejoin twice, and each time it is called  adopted   a's pro
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
 behind       a's proxy is killed, and b comes to later epochs without a for hours
 apart        as double, by 22 ms: b's proxy has a clock of its own
+restarted    a's proxy ends, and the next one says only that a was found and is gone, whereupon b is told what a had
 crowd        four clients of one name come from one host
 torn         of a's steps one is missing, in which it let go of t:0, and b is told t:0
 """
@@ -27,6 +28,7 @@ from translation.states import Phase, Standing
 
 Spans = list[dict[str, Any]]
 DAY_MS = 86_400_000
+AT_REST: dict[str, Any] = {"phase": Phase.STABLE, "standing": Standing.STABLE, "epoch": 1, "generation": 1}
 NO_UTF8 = b"\xff\xfeno\xe2\x82"
 TELLING_LINES = ("{broken", "{}", "{}", '{"resourceSpans":[{"resource":{"attributes":[{"key"')
 
@@ -50,10 +52,11 @@ def write_all(folder: Path) -> None:
         *adopted("proxy-1", 0),
         *torn(),
         *ahead(),
+        *found_and_gone(),
     ]
     write(folder / "proxy-1.json", first)
     write(folder / "skew.json", skew(), "skewed")
-    write(folder / "killed.json", [*killed_with_its_proxy(), *behind()], "killed")
+    write(folder / "killed.json", [*killed_with_its_proxy(), *behind(), *before_the_restart()], "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another()], "proxy-2")
     # The same again: exporters deliver at least once.
@@ -95,6 +98,15 @@ def killed_with_its_proxy() -> Spans:
 
 def taken_over() -> Spans:
     return Planted("killed", "b").joins(60_000, 0).leaves(90_000).spans
+
+
+def before_the_restart() -> Spans:
+    return Planted("restarted", "a", "killed").joins(0, 0).spans
+
+
+def found_and_gone() -> Spans:
+    a = Planted("restarted", "a").steps(60_000, "MemberAdopted", **AT_REST, owned=(0,), assigned=(0,)).leaves(60_001)
+    return [*a.spans, *Planted("restarted", "b").joins(60_002, 0).leaves(90_000).spans]
 
 
 def lost() -> Spans:
@@ -179,8 +191,7 @@ def moved_from() -> Spans:
 def moved_to() -> Spans:
     """Adopted by the second proxy while the first has not noticed."""
     a = Planted("moved", "a", "proxy-2")
-    there: dict[str, Any] = {"phase": Phase.STABLE, "standing": Standing.STABLE, "epoch": 1, "generation": 1}
-    return a.steps(20_000, "MemberAdopted", **there, owned=(0,), assigned=(0,)).leaves(50_000).spans
+    return a.steps(20_000, "MemberAdopted", **AT_REST, owned=(0,), assigned=(0,)).leaves(50_000).spans
 
 
 def gone() -> Spans:

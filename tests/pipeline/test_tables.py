@@ -201,6 +201,14 @@ def test_who_holds_what_the_last_word_of_a_killed_proxy_says_of_another_is_told_
     assert (found.to_ns - found.from_ns) // MS == 90_000 - 60_002
 
 
+def test_who_goes_with_its_first_word_after_a_restart_holds_nothing_any_more(rows: Rows) -> None:
+    """And of its former proxy nobody says that it was killed."""
+    assert rows("audits", "group_id = 'restarted'") == []
+    held = rows("ownership", "group_id = 'restarted' AND view = 'told'", "from_ns")
+    until_ms = [(row.member_id, (row.to_ns - BEGAN_NS) // MS, row.ended_by) for row in held]
+    assert until_ms[-2:] == [("a", 60_001, "LeaveRequested"), ("b", 90_000, "LeaveRequested")]
+
+
 def test_a_planted_lost_revocation_is_found(rows: Rows) -> None:
     (found,) = rows("audits", "audit = 'lost revocation'")
     assert (found.group_id, found.member_id, found.partition) == ("lost", "a", "t:1")

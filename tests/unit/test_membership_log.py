@@ -26,3 +26,10 @@ def test_who_joins_is_said() -> None:
 
 def test_who_is_adopted_was_said_when_it_was_recognised() -> None:
     assert said_of("MemberAdopted") == []
+
+
+def test_who_leaves_because_its_client_has_not_come_back_was_said_when_it_was_asked_to() -> None:
+    gone = changed(0, cause="client has not come back", phase=Phase.ABSENT, standing=Standing.ABSENT)
+    out = io.StringIO()
+    membership_log(Log(out=out))(gone)
+    assert out.getvalue() == ""

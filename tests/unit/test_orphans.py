@@ -23,9 +23,12 @@ from proxy.groups.native import Ask
 from proxy.groups.orphans import DIAL_MS, LAG_MS, LONGEST_MS, LOOK_MS
 from proxy.groups.passing import GroupRules
 from proxy.logs import Log
+from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, Observation
 from tests.unit.test_journal import entry
 from translation.member import Member
 from translation.rules import Pacing, Rules
+from translation.states import Phase
+from translation.transition import Transition
 
 GROUP, CLIENT = "g", "a client"
 OURS, ANOTHERS = "/10.0.0.1", "/10.0.0.2"
@@ -51,11 +54,17 @@ class Scene:
         self.host = Host(clock, GroupRules((), Rules()), Pacing(), journal, log, Counts())
         self.group: dict[str, tuple[int, str]] = {"old": (EPOCH - 1, OURS), "new": (EPOCH, OURS)}
         self.left: list[str] = []
+        self.observed: list[Observation] = []
+        self.host.observers.append(self.observed.append)
         self.looks = 0
         self.error_code = 0
         # How often a leave is not answered.
         self.fails = self.tries = 0
         self.comes("new")
+
+    def steps(self, name: str) -> list[Transition]:
+        steps = [each.transition for each in self.observed if isinstance(each, Changed)]
+        return [each for each in steps if each.member_id == name]
 
     def comes(self, name: str, client_id: str = CLIENT) -> None:
         self.host.members[GROUP, name] = Member(group_id=GROUP, member_id=name, client_id=client_id)
@@ -63,7 +72,7 @@ class Scene:
 
     # As a line.
     open = is_free = True
-    versions = MappingProxyType({keys.CONSUMER_GROUP_DESCRIBE: (0, 1)})
+    versions = MappingProxyType({keys.CONSUMER_GROUP_DESCRIBE: (0, 1), keys.CONSUMER_GROUP_HEARTBEAT: (0, 1)})
 
     def ask(self, ask: Ask, heard: Callable[[Any], None]) -> None:
         if ask.key == keys.CONSUMER_GROUP_DESCRIBE:
@@ -117,6 +126,30 @@ async def test_for_a_newcomer_of_its_client_id_it_leaves_when_it_has_had_time_to
     assert scene.left == ["old"]
     assert ("g", "old") not in scene.host.journal.entries
     assert "info member leaves, whose client has not come back group=g member=old " in scene.out.getvalue()
+
+
+async def test_who_leaves_so_is_seen_to_go_with_what_it_had_been_told(
+    begun: Callable[..., Scene], autojump_clock: MockClock
+) -> None:
+    scene = begun()
+    await trio.sleep(DIAL_MS / 1000 + A_LOOK)
+    assert {HeartbeatSent, HeartbeatAnswered} < {type(each) for each in scene.observed}
+    came, went = scene.steps("old")
+    assert (came.cause, came.phase, came.epoch, came.owned) == ("MemberAdopted", Phase.STABLE, EPOCH - 1, entry().told)
+    assert (went.cause, went.phase, went.revoked) == ("client has not come back", Phase.ABSENT, entry().told)
+
+
+async def test_whom_its_coordinator_gave_up_in_the_meantime_is_seen_to_have_gone_with_nothing(
+    begun: Callable[..., Scene], autojump_clock: MockClock
+) -> None:
+    """Whoever is silent for longer than a coordinator waits, and asks for a session as long. Others may have it all."""
+    scene = begun()
+    del scene.group["old"]
+    await trio.sleep(2 * A_LOOK)
+    assert [(each.cause, each.phase, each.owned, each.revoked) for each in scene.steps("old")] == [
+        ("MemberAdopted", Phase.STABLE, (), ()),
+        ("client has not come back", Phase.ABSENT, (), ()),
+    ]
 
 
 async def test_one_leaves_for_each_newcomer(begun: Callable[..., Scene], autojump_clock: MockClock) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +15,11 @@ import pytest
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
+from proxy import observations as seen
 from proxy.groups import classic, native
+from proxy.groups.departures import Departures
 from proxy.groups.line import Key
+from proxy.groups.orders import Orders
 from proxy.groups.succession import Succession
 from proxy.logs import Log
 from proxy.observations import Client
@@ -43,6 +47,7 @@ class Coordinator:
     """A line to it. `holder` has the instance until it steps out; "": nobody; None: somebody, and no description comes."""
 
     client = Client(address="10.0.0.7", client_id="app")
+    open = True
 
     def __init__(self, holder: str | None, versions: Mapping[int, tuple[int, int]] = OFFERED) -> None:
         self.asked: list[tuple[int, str, int]] = []
@@ -92,6 +97,12 @@ class Host:
     def __init__(self, phase: Phase | None) -> None:
         self.log = Log(out=io.StringIO())
         self.fed: list[tuple[Key, ev.AnyEvent]] = []
+        self.observed: list[seen.Observation] = []
+        self.gone: list[tuple[str, str]] = []
+        self.observe, self.clock = self.observed.append, SimpleNamespace(now_ns=0)
+        self.journal = SimpleNamespace(entries={}, forget=lambda _: None)
+        self.requests: Any = None
+        self.orders, self.departures = Orders(self), Departures(self)  # type: ignore[arg-type]
         standing = Standing.FATAL if phase is Phase.ABSENT else Standing.STABLE
         ours = None if phase is None else Member(group_id=GROUP, member_id=LEGACY, phase=phase, standing=standing)
         self.members = {(GROUP, LEGACY): ours} if ours else {}
@@ -99,6 +110,10 @@ class Host:
 
     def feed(self, key: Key, event: ev.AnyEvent) -> None:
         self.fed.append((key, event))
+
+    def say_found_and_gone(self, group_id: str, found: ev.MemberAdopted, cause: str, *_: Any) -> None:
+        assert group_id == GROUP
+        self.gone.append((found.member_id, cause))
 
 
 def joins(line: Coordinator, phase: Phase | None = None) -> tuple[int | None, Host]:
@@ -125,13 +140,17 @@ def test_a_member_here_hears_that_it_was_taken_over_and_steps_out() -> None:
     code, host = joins(line, Phase.STABLE)
     assert (code, line.asked) == (e.NONE, [NEW, STEPS_OUT, NEW])
     assert host.fed == [((GROUP, LEGACY), ev.InstanceTaken())]
+    assert host.gone == [], "it says so itself"
 
 
 @pytest.mark.parametrize("phase", [None, Phase.ABSENT])
 def test_one_that_is_not_here_any_more_is_looked_for_in_the_group(phase: Phase | None) -> None:
     line = Coordinator(LEGACY)
-    assert joins(line, phase)[0] == e.NONE
+    code, host = joins(line, phase)
+    assert code == e.NONE
     assert line.asked == [NEW, LOOKS, STEPS_OUT, NEW]
+    assert [type(each) for each in host.observed] == [seen.HeartbeatSent, seen.HeartbeatAnswered]
+    assert host.gone == ([(LEGACY, "InstanceTaken")] if phase is None else []), "who was here has gone before"
 
 
 @pytest.mark.parametrize("holder", [NATIVE, f"app-{NATIVE[:-1]}", "app", None])

@@ -102,6 +102,8 @@ def answer_attributes(answered: RequestAnswered | None) -> Attributes:
     """None: the rebalance was over before it was answered."""
     if answered is None:
         return _ours({"still_open": 1})
+    if answered.is_passed_on:
+        return _ours({"passed_on": 1})
     said = _ours({"error_code": answered.error_code})
     return said if answered.error_code in ORDINARY else said | {"error.type": error_name(answered.error_code)}
 

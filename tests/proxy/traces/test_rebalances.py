@@ -309,6 +309,18 @@ def test_a_rebalance_ends_whoever_still_waits() -> None:
     assert (commit.end_time, commit.attributes["kip848.still_open"]) == (30, 1)
 
 
+def test_a_request_that_is_handed_to_the_broker_says_so_and_has_no_answer_of_ours() -> None:
+    traced = observed(
+        moved("a", 10, REST, ASKED),
+        arrived(1, 20, "JoinGroup"),
+        RequestAnswered(number=1, at_ns=25, error_code=0, is_passed_on=True),
+        moved("a", 30, ASKED, (Phase.ABSENT, Standing.ABSENT)),
+    )
+    join = next(span for span in traced.spans if span.name == "JoinGroup")
+    assert (join.end_time, join.attributes["kip848.passed_on"]) == (25, 1)
+    assert "kip848.error_code" not in join.attributes
+
+
 def test_a_commit_says_what_is_committed() -> None:
     traced = observed(
         moved("a", 10, REST, ASKED),

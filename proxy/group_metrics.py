@@ -44,7 +44,7 @@ MOST_GROUPS, MOST_SOFTWARE, MOST_REASONS = 200, 40, 40
 LONGEST_NAME = 250
 REBALANCE_BOUNDS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 HEARTBEAT_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
-OTHER = "other"
+OTHER, UNHEARD = "other", "nobody_heard"
 
 BEGINNINGS = {
     (Phase.ABSENT, Phase.COMPLETING_REBALANCE): "joined",
@@ -138,7 +138,8 @@ class GroupMetrics(Collector):
     def _request_answered(self, answered: seen.RequestAnswered) -> None:
         api = self._asked.pop(answered.number, None)
         if api is not None and not answered.is_passed_on:
-            self._translations[api, _error_name(answered.error_code)] += 1
+            outcome = _error_name(answered.error_code) if answered.is_heard else UNHEARD
+            self._translations[api, outcome] += 1
 
     def _heartbeat_sent(self, sent: seen.HeartbeatSent) -> None:
         key = (sent.heartbeat.group_id, sent.heartbeat.member_id)

@@ -41,12 +41,14 @@ class RequestArrived(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class RequestAnswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """`is_passed_on`: not answered here at all, but handed to the broker."""
+    """`is_passed_on`: not answered here at all, but handed to the broker. `is_heard`: not where its client hung up on it
+    while it was held or parked, and so was told nothing."""
 
     number: int
     at_ns: int
     error_code: int
     is_passed_on: bool = False
+    is_heard: bool = True
 
 
 class HeartbeatSent(msgspec.Struct, frozen=True, kw_only=True, tag=True):

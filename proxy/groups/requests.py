@@ -285,10 +285,15 @@ class Requests:
 
     def _no_longer_waits(self, number: int, error_code: int, *, is_passed_on: bool = False) -> Line:
         line = self._waiting.pop(number).line
-        at_ns = self.clock.now_ns
-        self._host.observe(
-            seen.RequestAnswered(number=number, at_ns=at_ns, error_code=error_code, is_passed_on=is_passed_on)
+        answered = seen.RequestAnswered(
+            number=number,
+            at_ns=self.clock.now_ns,
+            error_code=error_code,
+            is_passed_on=is_passed_on,
+            # What members say of a request that is waited for no more (translation/holding.py, joining.py), and of no other.
+            is_heard=error_code != e.NETWORK_EXCEPTION,
         )
+        self._host.observe(answered)
         return line
 
 

@@ -51,7 +51,7 @@ class Asked:
 
     @property
     def error(self) -> str | None:
-        code = self.answered.error_code if self.answered is not None else e.NONE
+        code = self.answered.error_code if self.answered is not None and self.answered.is_heard else e.NONE
         return error_name(code) if code not in ORDINARY else None
 
 

@@ -104,6 +104,8 @@ def answer_attributes(answered: RequestAnswered | None) -> Attributes:
         return _ours({"still_open": 1})
     if answered.is_passed_on:
         return _ours({"passed_on": 1})
+    if not answered.is_heard:
+        return _ours({"nobody_heard": 1})
     said = _ours({"error_code": answered.error_code})
     return said if answered.error_code in ORDINARY else said | {"error.type": error_name(answered.error_code)}
 

@@ -9,6 +9,7 @@ from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.causes import Cause
 from proxy.groups.host import Host
+from proxy.observations import Observation, RequestAnswered
 from tests.unit.test_line import Lingering
 from tests.unit.test_recognising import a_host, waits
 
@@ -54,3 +55,17 @@ async def test_a_mistake_over_a_newcomer_leaves_nothing_of_it_here() -> None:
     assert host.members == {}
     assert host.together.here("g") == ()
     assert host.requests.waiting(number) is None
+
+
+async def test_a_join_that_its_client_hung_up_on_is_seen_to_have_been_heard_by_nobody() -> None:
+    """And not as an answer: no client is told NETWORK_EXCEPTION."""
+    host = a_host()
+    number, connection = joins(host, "app")
+    observed: list[Observation] = []
+    host.observers.append(observed.append)
+    host.requests.speak(number, NOBODY)
+    assert connection.line is not None
+    connection.line.number = number
+    connection.line.left()
+    (answered,) = (each for each in observed if isinstance(each, RequestAnswered))
+    assert (answered.number, answered.is_heard) == (number, False)

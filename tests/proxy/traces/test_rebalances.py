@@ -321,6 +321,20 @@ def test_a_request_that_is_handed_to_the_broker_says_so_and_has_no_answer_of_our
     assert "kip848.error_code" not in join.attributes
 
 
+def test_a_request_that_its_client_hung_up_on_is_no_error() -> None:
+    traced = observed(
+        moved("a", 10, REST, ASKED),
+        arrived(1, 20, "JoinGroup"),
+        RequestAnswered(number=1, at_ns=25, error_code=13, is_heard=False),
+        moved("a", 30, ASKED, REST),
+    )
+    join, root = (span for span in traced.spans if span.name in ("JoinGroup", "rebalance"))
+    assert (join.end_time, join.attributes["kip848.nobody_heard"]) == (25, 1)
+    assert "kip848.error_code" not in join.attributes
+    assert join.status.is_unset
+    assert root.status.is_unset
+
+
 def test_a_commit_says_what_is_committed() -> None:
     traced = observed(
         moved("a", 10, REST, ASKED),

@@ -415,7 +415,7 @@ def test_a_join_that_was_sent_again_on_a_new_socket_is_over_when_both_have_close
     member: Callable[..., ByHand], proxy: Running, cluster: Cluster, topic: str
 ) -> None:
     def unheard() -> float:
-        return proxy.metric("translations_total", api="JoinGroup", outcome="network_exception")
+        return proxy.metric("translations_total", api="JoinGroup", outcome="nobody_heard")
 
     before = unheard()
     one, two = member(), member()

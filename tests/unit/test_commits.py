@@ -37,7 +37,6 @@ KEY = ("g", "m")
 # What the client speaks, and what a coordinator takes of a native member.
 CLIENTS, BROKERS = 7, 9
 EPOCH = 5
-OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION = 12, 3
 ADOPTED_TWICE = MemberAdopted(member_id="m", member_epoch=EPOCH, assigned=(), names={}, subscribed_topics=())
 
 
@@ -175,13 +174,13 @@ async def test_what_a_broker_refuses_of_single_partitions_is_told_as_it_was_said
     connection.host.observers.append(observed.append)
     connection.commits(1)
     ((correlation_id, _),) = connection.said()
-    heard = connection.answers(correlation_id, e.NONE, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION)
+    heard = connection.answers(correlation_id, e.NONE, e.OFFSET_METADATA_TOO_LARGE, e.UNKNOWN_TOPIC_OR_PARTITION)
     (frame,) = _frames(heard + connection.conversation.owed.take_due())
     (topic,) = decode_response(keys.OFFSET_COMMIT, CLIENTS, frame)[1].topics
     told = [each.error_code for each in topic.partitions]
-    assert told == [e.NONE, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION]
+    assert told == [e.NONE, e.OFFSET_METADATA_TOO_LARGE, e.UNKNOWN_TOPIC_OR_PARTITION]
     (answered,) = (each for each in observed if isinstance(each, seen.RequestAnswered))
-    assert answered.error_code == OFFSET_METADATA_TOO_LARGE
+    assert answered.error_code == e.OFFSET_METADATA_TOO_LARGE
 
 
 async def test_a_mistake_is_said_once_however_many_were_on_their_way() -> None:

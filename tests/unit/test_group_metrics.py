@@ -217,11 +217,14 @@ def test_translations_are_counted_by_what_the_client_was_told() -> None:
         RequestAnswered(number=3, at_ns=0, error_code=0, is_passed_on=True),
         arrived(4, "JoinGroup"),
         RequestAnswered(number=4, at_ns=0, error_code=13, is_heard=False),
+        arrived(5, "OffsetCommit"),
+        RequestAnswered(number=5, at_ns=0, error_code=12),
     )
     assert shown.of("translations_total") == {
         ("Heartbeat", "ok"): 1,
         ("Heartbeat", "rebalance_in_progress"): 1,
         ("JoinGroup", "nobody_heard"): 1,
+        ("OffsetCommit", "offset_metadata_too_large"): 1,
     }
 
 

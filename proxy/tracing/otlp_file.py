@@ -4,15 +4,17 @@ One ExportTraceServiceRequest a line, in protobuf's JSON mapping as OTLP has it:
 numbers as strings, enums as numbers, names in camelCase, nothing for what is empty
 (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). A full file is renamed once, to a name with its time
 in it, so that whoever follows the folder meets every name once. It is one process' own for as long as that lives, and so is
-locked: two would rename each other's.
+locked: two would rename each other's. Who moves it away all the same, as logrotate does, finds another in its place.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import os
 import re
 import time
+from calendar import timegm
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -33,7 +35,8 @@ PARENT_IS_LOCAL = 0x100
 REMEMBERED = 8_192
 FEW = 8
 SHORT = 256
-WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{9}")
+SECOND = "%Y-%m-%dT%H-%M-%S"
+WHEN = re.compile(r"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)\.(\d{9})", re.ASCII)
 
 
 class OtlpFile(SpanExporter):
@@ -49,6 +52,9 @@ class OtlpFile(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         line = request_line(spans)
         try:
+            if not self._is_in_place():
+                self._file.close()
+                self._file = self._open()
             if self._file.tell() and self._file.tell() + len(line) > self._max_bytes:
                 self._rotate()
             self._file.write(self._torn + line)
@@ -77,6 +83,13 @@ class OtlpFile(SpanExporter):
         self._torn = b"" if self._ends_whole() else b"\n"
         return file
 
+    def _is_in_place(self) -> bool:
+        """What was moved or removed under its name can still be written, but nobody would read it."""
+        try:
+            return not self._file.closed and os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            return False
+
     def _ends_whole(self) -> bool:
         with self._path.open("rb") as written:
             if not written.seek(0, SEEK_END):
@@ -85,21 +98,32 @@ class OtlpFile(SpanExporter):
             return written.read() == b"\n"
 
     def _rotate(self) -> None:
+        """Never to an earlier name than the last: when the clock was set back, what is new would be deleted as the oldest."""
         self._file.close()
-        now_ns = time.time_ns()
-        at = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(now_ns // 1_000_000_000))
-        self._path.rename(self._full(f"{at}.{now_ns % 1_000_000_000:09d}"))
-        full = sorted(each for each in self._path.parent.iterdir() if self._is_full(each))
-        for file in full[: max(0, len(full) - (self._count - 1))]:
+        full = sorted(
+            (at_ns, each) for each in self._path.parent.iterdir() if (at_ns := self._full_at(each)) is not None
+        )
+        newest_ns = full[-1][0] if full else 0
+        self._path.rename(self._full(max(time.time_ns(), newest_ns + 1)))
+        # Of those that are left the one just renamed is one, and the one to be written the other.
+        for _, file in full[: max(0, len(full) + 2 - self._count)]:
             file.unlink(missing_ok=True)
         self._file = self._open()
 
-    def _full(self, when: str) -> Path:
-        return self._path.with_name(f"{self._path.stem}-{when}{self._path.suffix}")
+    def _full(self, at_ns: int) -> Path:
+        when = time.strftime(SECOND, time.gmtime(at_ns // 1_000_000_000))
+        return self._path.with_name(f"{self._path.stem}-{when}.{at_ns % 1_000_000_000:09d}{self._path.suffix}")
 
-    def _is_full(self, file: Path) -> bool:
-        when = file.name.removeprefix(f"{self._path.stem}-").removesuffix(self._path.suffix)
-        return WHEN.fullmatch(when) is not None and file == self._full(when)
+    def _full_at(self, file: Path) -> int | None:
+        """By its name; None for any other file."""
+        found = WHEN.fullmatch(file.name.removeprefix(f"{self._path.stem}-").removesuffix(self._path.suffix))
+        if found is None:
+            return None
+        try:
+            at_ns = timegm(time.strptime(found[1], SECOND)) * 1_000_000_000 + int(found[2])
+        except ValueError:
+            return None
+        return at_ns if file == self._full(at_ns) else None
 
 
 def request_line(spans: Sequence[ReadableSpan]) -> bytes:

@@ -143,6 +143,55 @@ def test_a_full_file_is_renamed_and_the_oldest_is_deleted(tmp_path: Path, stem: 
     assert all(spans_of([parsed(line)]) for file in files for line in file.read_text().splitlines())
 
 
+@pytest.mark.parametrize("follows", ["nothing", "an empty file"])
+def test_where_the_file_is_moved_away_another_takes_its_place(tmp_path: Path, follows: str) -> None:
+    """As logrotate does it, with `nocreate` and with `create`: the process that writes is not told."""
+    path, moved = tmp_path / "traces.json", tmp_path / "traces.json.1"
+    file = OtlpFile(str(path), max_bytes=1 << 30, count=2)
+    file.export(spans_that_say("before"))
+    path.rename(moved)
+    if follows == "an empty file":
+        path.touch()
+    file.export(spans_that_say("after"))
+    assert (said_in(moved), said_in(path)) == (["before"], ["after"])
+    with pytest.raises(CannotExport, match="another proxy that is running writes it"):
+        Exporting(Settings(file=str(path)), "proxy-2", "1.2.3", QUIET)
+    file.shutdown()
+
+
+def test_a_full_file_that_was_removed_takes_no_span_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "traces.json"
+    file = OtlpFile(str(path), max_bytes=1, count=2)
+    file.export(spans_that_say("before"))
+    path.unlink()
+    file.export(spans_that_say("after"))
+    file.shutdown()
+    assert [said_in(each) for each in tmp_path.iterdir()] == [["after"]]
+
+
+def test_the_oldest_is_deleted_though_the_clock_was_set_back(tmp_path: Path) -> None:
+    """What an earlier life has named too; what only looks like it is somebody else's."""
+    first, last = (tmp_path / f"traces-2999-12-31T23-59-59.99999999{digit}.json" for digit in "89")
+    other = tmp_path / "traces-2999-99-99T23-59-59.999999999.json"
+    for each in (first, last, other):
+        each.touch()
+    file = OtlpFile(str(tmp_path / "traces.json"), max_bytes=1, count=3)
+    for number in range(3):
+        file.export(spans_that_say(str(number)))
+    file.shutdown()
+    full = [tmp_path / f"traces-3000-01-01T00-00-00.00000000{digit}.json" for digit in "01"]
+    assert sorted(tmp_path.iterdir()) == [other, *full, tmp_path / "traces.json"]
+    assert [said_in(each) for each in (*full, tmp_path / "traces.json")] == [["0"], ["1"], ["2"]]
+
+
+def spans_that_say(word: str) -> list[ReadableSpan]:
+    return [ReadableSpan(word, CONTEXT, start_time=1, end_time=2)]
+
+
+def said_in(file: Path) -> list[str]:
+    return [span.name for line in file.read_text().splitlines() for span in spans_of([parsed(line)])]
+
+
 def test_what_a_kill_left_of_a_line_takes_no_other_with_it(tmp_path: Path) -> None:
     path = tmp_path / "traces.json"
     exported(Settings(file=str(path)))

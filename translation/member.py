@@ -23,6 +23,8 @@ Partitions = frozenset[TopicPartition]
 NOTHING: Partitions = frozenset()
 # What all libraries beat at unless told otherwise.
 USUAL_RHYTHM_MS = 3_000
+# Of its rhythm, from beat to beat. One that was said to another proxy makes it two.
+ON_TIME_PART = 1.5
 # Longer ago than any session.
 LONG_AGO = -(2**62)
 # A silent client's member beats so much more rarely, but three times in a coordinator's session, by default.
@@ -253,6 +255,13 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_silent(self, at: int) -> bool:
         """Nobody knows where the client is. What it is told by others, and lets go of there, is not known here."""
         return self.phase is not Phase.ABSENT and self.parked is None and at >= self.heard_at + self.patience_ms
+
+    def is_on_time(self, now: int) -> bool:
+        """Who beats no more than twice a session counts as silent before each beat; but had it said the last one elsewhere,
+        this one would come later."""
+        if self.beat_ms is None or self.beat_seen_at is None:
+            return False
+        return now < self.beat_seen_at + int(ON_TIME_PART * self.beat_ms)
 
     def is_shared(self, now: int) -> bool:
         """Another proxy may still beat for this member: it would be told what we should have been. If it has adopted the

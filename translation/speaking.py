@@ -75,7 +75,8 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
     """Who knows what was said in its name while it was silent: so all is said again, and all is heard."""
     member = turn.member
     if member.is_silent(turn.now):
-        turn.becomes(came_at=turn.now)
+        if not (turn.spoken and isinstance(event, MemberEvent) and member.is_on_time(turn.now)):
+            turn.becomes(came_at=turn.now)
         if isinstance(event, MemberEvent) and _was_told_more(member, event):
             estrange(turn, event.generation)
         hurry(turn)

@@ -110,6 +110,16 @@ def test_a_client_that_comes_back_from_silence_says_and_hears_all_for_a_session(
     assert after(Playbook(late, NOW + 120_000), beats()) >> wait(5_000) << beat(2)
 
 
+@pytest.mark.parametrize(("late_ms", "says"), [(1_499, []), (1_500, [0, 1])])
+def test_who_beats_twice_a_session_is_back_from_nowhere_if_it_is_on_time(late_ms: int, says: list[int]) -> None:
+    """A session of six seconds and the beat that clients have by default: it counts as silent each time. Once, all was said
+    of it for ever."""
+    contract = msgspec.structs.replace(stable().contract, session_timeout_ms=6_000)
+    member = msgspec.structs.replace(rhythmic(heartbeat_at=NOW + 9_000), contract=contract)
+    play = Playbook(member, NOW) >> wait(3_000 + late_ms)
+    assert play >> beats() << AnswerHeartbeat(3) << (beat(2, owned=says) if says else beat(2))
+
+
 def test_once_in_a_while_all_is_said_for_what_was_told_in_answer_to_another_proxys_heartbeat() -> None:
     often = msgspec.structs.replace(stable(), heard_at=44_000, beaten_at=44_000, heartbeat_at=45_000)
     play = Playbook(often, 44_500) >> wait(500) << beat(2)

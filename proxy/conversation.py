@@ -22,6 +22,7 @@ expected, and whatever the broker sends passes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from struct import Struct
 from typing import Literal
@@ -349,14 +350,17 @@ class Conversation:
         if treatment in REWRITTEN:
             self.expected.append(Rewritten(correlation_id, api))
         elif treatment is Treatment.PROOF:
-            self.expected.append(Awaited(correlation_id, self._proven))
+            self.expected.append(Awaited(correlation_id, partial(self._proven, api)))
         else:
             self.expected.append(correlation_id)
         return AS_IT_CAME
 
-    def _proven(self, verdict: Bytes | None) -> Bytes | None:
-        """Who failed to prove who they are is cut off by the broker: its verdict need not be read."""
+    def _proven(self, api: int, verdict: Bytes | None) -> Bytes | None:
+        """Who failed to prove who they are is cut off by the broker. Who did it anew may have nothing to ask for minutes, and
+        what waits for the end of it must not wait for that: a member would be given up meanwhile."""
         self.authenticated = True
+        if verdict is not None and self._wire.begins_session(api, verdict):
+            self._proving = False
         return verdict
 
     def _pass_tokens(self, data: Bytes, at: int, end: int) -> int:

@@ -142,6 +142,16 @@ class Wire:
         except CodecError:
             return ""
 
+    def begins_session(self, api: int, answer: Bytes) -> bool:
+        """Is this certainly the answer to the last step of an authentication? How long the session lasts is said there alone,
+        and always where a client may authenticate again (KIP-368, SaslServerAuthenticator): 0 where a step follows, to who
+        failed, and where it lasts for ever."""
+        try:
+            _, verdict = decode_response(api >> 16, api & 0xFFFF, answer)
+        except CodecError:
+            return False
+        return int(verdict.session_lifetime_ms) > 0
+
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         """The answer (correlation id first, no length) with what clients may know in place of what brokers said."""
         try:

@@ -44,10 +44,13 @@ class Known(ByHand):
 
     def connect(self) -> socket.socket:
         sock = super().connect()
+        self.authenticates(sock)
+        return sock
+
+    def authenticates(self, sock: socket.socket) -> None:
         exchange(sock, keys.SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="PLAIN"), self.client_id)
         proof = m.SaslAuthenticateRequest(auth_bytes=f"\0{self.name}\0{self.name}-secret".encode())
         assert exchange(sock, keys.SASL_AUTHENTICATE, 1, proof, self.client_id).error_code == 0
-        return sock
 
 
 async def test_who_may_not_read_the_group_hears_so_and_nothing_of_its_members(kafka_acls: Cluster) -> None:

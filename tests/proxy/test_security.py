@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import shutil
 import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -23,6 +25,7 @@ from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.wire import exchange, read_frame
 from tests.proxy.running import Running
+from tests.proxy.test_real_acls import Known
 
 pytestmark = pytest.mark.broker
 
@@ -165,6 +168,30 @@ def test_re_authentication_on_a_connection_in_use(guarded: Running) -> None:
             proof = m.SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret")
             assert exchange(sock, keys.SASL_AUTHENTICATE, 2, proof).error_code == 0
             assert exchange(sock, keys.METADATA, 9, m.MetadataRequest(topics=[])).brokers
+
+
+def test_a_member_goes_on_while_its_client_authenticates_anew_and_asks_for_nothing_behind_that(
+    guarded: Running, kafka_sasl: Cluster
+) -> None:
+    """librdkafka does so by a timer of its own: the member was silent until its client's next Heartbeat, and given up."""
+    group = "guarded-again"
+    kafka_sasl.create_topic(group, partitions=2)
+    kafka_sasl.allow("User:alice", "topic", group, "read", "describe")
+    kafka_sasl.allow("User:alice", "group", group, "read")
+    kafka_sasl.coordinator(group)
+    # There is one broker, so it is there too.
+    with closing(Known("alice", ("127.0.0.1", guarded.ready().base), group, group)) as one:
+        one.joins()
+        one.authenticates(one.sock)
+        before = answered_heartbeats(guarded)
+        guarded.wait_for(lambda: answered_heartbeats(guarded) > before, "the coordinator hears from it", 15)
+        one.leave()
+
+
+def answered_heartbeats(proxy: Running) -> int:
+    found = re.search(r"^kip848_proxy_upstream_heartbeat_seconds_count (\d+)", proxy.get("/metrics")[1], re.MULTILINE)
+    assert found
+    return int(found[1])
 
 
 # ------------------------------------------------------------------------------------------------------------- tls

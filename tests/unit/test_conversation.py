@@ -26,7 +26,7 @@ OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 <
 
 
 class ShoutingWire:
-    """Rewrites by turning letters to capitals; Produce's first byte is its acks."""
+    """Rewrites by turning letters to capitals; Produce's first byte is its acks; a proof's answer whether it is the last."""
 
     treatments: Mapping[int, Treatment] = {
         OPAQUE: Treatment.OPAQUE,
@@ -51,6 +51,9 @@ class ShoutingWire:
 
     def client_id(self, frame: Bytes) -> str:
         raise NotImplementedError
+
+    def begins_session(self, api: int, answer: Bytes) -> bool:
+        return len(answer) > 4 and answer[4] > 0
 
     def rewrite(self, api: int, answer: Bytes) -> Bytes:
         return bytes(answer).upper()

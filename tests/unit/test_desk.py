@@ -218,6 +218,21 @@ def test_no_request_of_ours_comes_between_the_steps_of_an_authentication() -> No
     assert talk.take_outbox() == request(OPAQUE, 77, b"ours")
 
 
+def test_who_has_a_session_that_ends_is_through_with_authentication_and_need_not_ask_for_anything() -> None:
+    """Who authenticates anew may do so by a timer of its own: a member's heartbeats must not wait for what it says next."""
+    desk = Desk()
+    talk = talk_with(desk)
+    talk.from_client(request(TAKEN, 1))
+    talk.answer(body(1))
+    talk.from_client(request(PROOF, 2))
+    talk.ask(own(77), unheard)
+    talk.from_broker(answer(2, b"\0"))
+    talk.from_client(request(PROOF, 3))
+    assert talk.take_outbox() == b""
+    assert bytes(talk.from_broker(answer(3, b"\1"))) == answer(3, b"\1")
+    assert talk.take_outbox() == request(OPAQUE, 77, b"ours")
+
+
 def test_whose_client_has_gone_within_an_authentication_need_not_wait_for_its_next_step() -> None:
     desk = Desk()
     talk = talk_with(desk)

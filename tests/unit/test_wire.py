@@ -57,3 +57,16 @@ def test_more_coordinators_than_can_be_read_in_a_moment_end_the_connection() -> 
 def test_a_length_without_an_end_is_no_mistake_of_ours() -> None:
     with pytest.raises(Disconnect, match="malformed_answer: ProduceResponse v11, responses at byte"):
         wire().rewrite(api_of(messages.keys.PRODUCE, 11), b"\0\0\0\7\0" + b"\xff" * 8)
+
+
+@pytest.mark.parametrize(
+    ("version", "lifetime_ms", "begins"), [(0, 5, False), (1, 0, False), (1, 5, True), (2, 5, True)]
+)
+def test_a_session_begins_with_the_answer_that_says_how_long_it_lasts(
+    version: int, lifetime_ms: int, begins: bool
+) -> None:
+    verdict = messages.SaslAuthenticateResponse(session_lifetime_ms=lifetime_ms)
+    key = messages.keys.SASL_AUTHENTICATE
+    answer = encode_response(key, version, 1, verdict)
+    assert wire().begins_session(api_of(key, version), answer) is begins
+    assert not wire().begins_session(api_of(key, version), answer[:-1])

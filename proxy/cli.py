@@ -187,13 +187,14 @@ def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
     # Only here, so that --help and --print-config stay quick.
     import trio
 
-    from proxy.logs import Log
+    from proxy.logs import Log, hear_python
     from proxy.patient_output import PatientOutput
 
     with _opentelemetry_reads_its_variables():
         from proxy.server import CannotStart, serve
 
     log = Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr))
+    hear_python(log)
     try:
         trio.run(serve, settings, log, read_again)
     except CannotStart as failure:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable
 from typing import Literal, Protocol
 
@@ -127,6 +129,17 @@ class Hearing(logging.Handler):
         if self._clock() >= self._remind_at:
             self._log.error(self._event, **self._facts, times=self._times, reason=record.getMessage())
             self._times, self._remind_at = 0, self._clock() + REMIND_SECONDS
+
+
+def hear_python(log: Log) -> None:
+    """What Python can raise to nobody, it writes to standard error itself, however often, and waits where there is no room:
+    what a thread did not catch, or a finalizer, or what OpenSSL called, which may be a stranger's doing."""
+
+    def say(of: object, failure: BaseException | None) -> None:
+        log.error("raised to nobody", of=repr(of), trace="".join(traceback.format_exception(failure)))
+
+    sys.unraisablehook = lambda said: say(said.object, said.exc_value)
+    threading.excepthook = lambda said: say(said.thread, said.exc_value)
 
 
 def _cut(text: str) -> str:

@@ -101,7 +101,8 @@ class Proxy:
             self.exporting = Exporting(settings.traces, own_name(), version("kip848-proxy"), log)
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
-        client_side = ClientSide(settings.client_tls, log) if settings.client_tls else None
+        has_sni = settings.sni is not None
+        client_side = ClientSide(settings.client_tls, log, has_sni) if settings.client_tls else None
         upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
         self.sides = [side for side in (client_side, upstream_side) if side is not None]
         streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))

@@ -14,6 +14,7 @@ import contextvars
 import ssl
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -104,12 +105,13 @@ class _Side:
 class ClientSide(_Side):
     setting = "client_tls"
 
-    def __init__(self, settings: ClientTls, log: Log) -> None:
+    def __init__(self, settings: ClientTls, log: Log, notes_names: bool = False) -> None:
         others = (settings.private_key_file, settings.client_ca_file)
-        super().__init__(CLIENT_SIDE, settings.certificate_file, others, lambda: client_context(settings), log)
+        build = partial(client_context, settings, notes_names)
+        super().__init__(CLIENT_SIDE, settings.certificate_file, others, build, log)
 
     async def handshake(self, stream: trio.abc.Stream) -> tuple[trio.abc.Stream, str | None]:
-        """The secured stream, and the server name that the client asked for."""
+        """The secured stream, and the server name that the client asked for, where names are noted."""
         _asked_name.set(None)
         secured = TlsStream(stream, self.context, server_side=True)
         await _shake(secured, CLIENT_SIDE)
@@ -129,7 +131,7 @@ class UpstreamSide(_Side):
         return secured
 
 
-def client_context(settings: ClientTls) -> ssl.SSLContext:
+def client_context(settings: ClientTls, notes_names: bool = False) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _settle_versions(context)
     _load_chain(context, CLIENT_SIDE, settings.certificate_file, settings.private_key_file)
@@ -137,7 +139,9 @@ def client_context(settings: ClientTls) -> ssl.SSLContext:
         with _authorities_in(CLIENT_SIDE, settings.client_ca_file):
             context.load_verify_locations(settings.client_ca_file)
         context.verify_mode = ssl.CERT_REQUIRED
-    context.sni_callback = _note_name
+    if notes_names:
+        # Only then: of a name that is not ASCII Python makes an error that it can raise to nobody (`logs.hear_python`).
+        context.sni_callback = _note_name
     return context
 
 

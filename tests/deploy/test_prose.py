@@ -74,6 +74,7 @@ def test_causes_of_disconnects_that_are_named_exist() -> None:
         "member adopted",
         "the journal cannot be written",
         "our mistake",
+        "raised to nobody",
         "traces cannot be exported",
         "traces are exported again",
         "the last traces were not exported in time",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import re
 import signal
@@ -28,6 +29,7 @@ from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.kafka.wire import exchange, read_frame
 from tests.proxy.running import START_SECONDS, Running, room
+from tests.unit.test_tls import hello_to
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -316,15 +318,39 @@ def test_a_broker_that_hangs_within_the_handshake_is_one_that_gives_no_answer(si
         proxy.wait_for(lambda: detail.format(*sock.getsockname()) in proxy.log.read_text(), "it says so")
 
 
-def test_a_client_that_dials_an_address_where_names_tell_brokers_apart_is_told_so(silent: str, tmp_path: Path) -> None:
+@pytest.fixture
+def with_sni(tmp_path: Path) -> str:
+    """The file of settings."""
     pem, config = Certificates().issue("proxy", "127.0.0.1"), tmp_path / "proxy.toml"
     config.write_text(
         f'[client_tls]\ncertificate_file = "{pem}"\nprivate_key_file = "{pem}"\n'
         '[sni]\nbroker_pattern = "broker-{node}.kafka"\nbootstrap_name = "kafka"\n'
     )
+    return str(config)
+
+
+def test_a_stranger_can_not_have_python_write_where_nobody_reads(silent: str, with_sni: str) -> None:
+    """Python wrote of each such name by itself, and all clients waited for whoever reads the log."""
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    with starting("serve", "--upstream", silent, "--admin", "none", "--listen", listen, "--config", with_sni) as proxy:
+        assert proxy.stderr is not None
+        fcntl.fcntl(proxy.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        while " serving " not in proxy.stderr.readline():
+            assert proxy.poll() is None
+        for _ in range(60):
+            with socket.create_connection(("127.0.0.1", int(listen.rpartition(":")[2])), timeout=15) as stranger:
+                stranger.sendall(hello_to(b"\xff" * 60))
+                while stranger.recv(1_000):
+                    pass
+        proxy.terminate()
+        assert "error raised to nobody of=" in proxy.communicate()[1]
+        assert proxy.returncode == 0
+
+
+def test_a_client_that_dials_an_address_where_names_tell_brokers_apart_is_told_so(silent: str, with_sni: str) -> None:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    with Running(silent, "--config", str(config)) as proxy:
+    with Running(silent, "--config", with_sni) as proxy:
         for name, said in (
             (None, "the client sent no server name: it must dial a name"),
             ("x", "no broker is called 'x'"),

@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import json
 import logging
+import sys
+import threading
 
-from proxy.logs import LINES_PER_SECOND, REMIND_SECONDS, Hearing, Log
+import pytest
+
+from proxy.logs import LINES_PER_SECOND, REMIND_SECONDS, Hearing, Log, hear_python
 
 
 def lines(level: str = "info", form: str = "text", clock: float = 0.25) -> tuple[Log, io.StringIO]:
@@ -135,3 +139,32 @@ def test_what_a_library_logs_is_one_line_a_minute_without_its_trace() -> None:
     first, again = [line.partition(" ")[2] for line in out.getvalue().splitlines()]
     assert first == 'error accepting paused address=127.0.0.1:9090 times=1 reason="accept returned EMFILE"'
     assert again == first.replace("times=1", "times=3")
+
+
+class Clumsy:
+    def __del__(self) -> None:
+        self.fall()
+
+    def fall(self) -> None:
+        raise ValueError("it falls")
+
+
+def test_what_python_can_raise_to_nobody_is_an_event_like_any_other(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It writes that itself otherwise, whether there is room for it or not."""
+    # As they are, to be put back.
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    log, out = lines()
+    hear_python(log)
+    falling = threading.Thread(target=Clumsy.fall, args=[None], name="tightrope")
+    falling.start()
+    falling.join()
+    for _ in range(LINES_PER_SECOND):
+        Clumsy()
+    thread, *finalizers = out.getvalue().splitlines()
+    assert 'error raised to nobody of="<Thread(tightrope' in thread
+    assert all("Clumsy.__del__" in line and "ValueError: it falls" in line for line in finalizers)
+    assert len(finalizers) == LINES_PER_SECOND - 1
+    assert capfd.readouterr().err == ""

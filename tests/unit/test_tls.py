@@ -129,6 +129,23 @@ def test_what_is_no_certificate_has_no_end(tmp_path: Path, text: str) -> None:
     assert not_after(str(tmp_path / "missing")) is None
 
 
+def hello_to(name: bytes) -> bytes:
+    """A ClientHello with a server name that no library would ask for."""
+    stands_for_it, sent = "x" * len(name), ssl.MemoryBIO()
+    client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname=stands_for_it)
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return sent.read().replace(stands_for_it.encode(), name)
+
+
+def test_a_server_name_that_is_no_name_is_nobodys_concern_where_names_are_not_noted(files: Files) -> None:
+    """Where they are, Python can raise it to nobody; pytest would hear of that."""
+    arrived = ssl.MemoryBIO()
+    arrived.write(hello_to(b"\xff" * 60))
+    with pytest.raises(ssl.SSLWantReadError):
+        files.side().context.wrap_bio(arrived, ssl.MemoryBIO(), server_side=True).do_handshake()
+
+
 def shake(client: ssl.SSLContext, server: ssl.SSLContext) -> None:
     """To the end, or to the first who objects."""
     to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()

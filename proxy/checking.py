@@ -201,7 +201,8 @@ def _claimed(about: Literal["journal", "traces"], what: str, beside: bool) -> Fi
 
 def _file(about: Literal["journal", "traces"], name: str, file: str) -> Finding:
     try:
-        why = _unwritable(Path(file))
+        # Of a link, what it leads to is written.
+        why = _unwritable(Path(os.path.realpath(file)))
     except OSError as failure:
         why = failure.strerror
     if why is not None:

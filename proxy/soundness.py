@@ -179,7 +179,7 @@ def _check_written(journal: str | None, traces: Traces) -> None:
     for path, file in (("translation.journal", journal), ("traces.file", traces.file)):
         if file is not None and (_has_no_name(file) or _is_device(file)):
             raise BadSettings(f"{path} = {file!r}: not a file; name one, in a folder that the proxy may write")
-    taken = [os.path.realpath(f"{Path(journal)}{beside}") for beside in JOURNAL_AND_BESIDE] if journal else []
+    taken = [f"{os.path.realpath(journal)}{beside}" for beside in JOURNAL_AND_BESIDE] if journal else []
     if traces.file and os.path.realpath(traces.file) in taken:
         raise BadSettings(
             f"traces.file = {traces.file!r}: that is the journal, or what stands beside it; give each a file of its own"

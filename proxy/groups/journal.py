@@ -9,7 +9,8 @@ On a full disk it is *behind*: what it lacks is appended once a second has passe
 written of a line (`catch_up`).
 
 It is one process' own, for as long as that lives: another would put its own file in this one's place, and what is appended
-here would be appended to nothing. A file beside it is locked, for the journal itself is replaced now and then.
+here would be appended to nothing. A file beside it is locked, for the journal itself is replaced now and then. A link to it
+is followed once, at the start: what is beside, and what is replaced, is the file, and not the link.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ class Journal:
 
     def _open(self, path: Path) -> None:
         try:
+            path = self._path = behind_links(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             self._claim(path)
             self._load(path)
@@ -216,9 +218,15 @@ def _copy(key: Key, source: dict[Key, JournalEntry], sink: dict[Key, JournalEntr
         sink.pop(key, None)
 
 
+def behind_links(path: Path) -> Path:
+    """The journal itself."""
+    return Path(os.path.realpath(path))
+
+
 def is_claimed(path: Path) -> bool:
     """By a proxy that is running. Raises OSError when this one may not ask."""
-    return is_locked(path.with_name(path.name + LOCK))
+    journal = behind_links(path)
+    return is_locked(journal.with_name(journal.name + LOCK))
 
 
 def lines_in(path: Path) -> list[bytes]:

@@ -126,7 +126,8 @@ async def test_where_the_proxy_could_not_write_is_code_1(
     embedded: EmbeddedCluster, capsys: pytest.CaptureFixture[str], tmp_path: Path, about: str, table: str, name: str
 ) -> None:
     (tmp_path / "file").touch()
-    for hindered in (tmp_path, tmp_path / "file" / "below", Path("/proc/self/status/below")):
+    (tmp_path / "link").symlink_to(tmp_path / "file" / "below")
+    for hindered in (tmp_path, tmp_path / "file" / "below", Path("/proc/self/status/below"), tmp_path / "link"):
         found = await with_settings(capsys, embedded, tmp_path, f"[{table}]", f'{name} = "{hindered}"')
         assert (found.code, found.errors()) == (1, [about])
         assert f"{table}.{name}: {hindered} cannot be written: " in found.about(about, "error")[0]["said"]

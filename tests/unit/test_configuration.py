@@ -311,6 +311,13 @@ def test_what_may_be_none_can_be_said_to_be(tmp_path: Path, path: str, none: str
     assert load({}, {}, written(tmp_path, effective(loaded))).settings == loaded.settings
 
 
+@pytest.mark.parametrize("beside", ["", LOCK, NEW])
+def test_what_stands_beside_a_journal_stands_so_where_a_link_leads(tmp_path: Path, beside: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "volume" / "journal")
+    with pytest.raises(BadSettings, match="that is the journal, or what stands beside it"):
+        given({"translation.journal": f"{tmp_path}/link", "traces.file": f"{tmp_path}/volume/journal{beside}"})
+
+
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert given(file=written(tmp_path, '\ufeffadvertise = "gateway"\n')).settings.advertise == "gateway"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from proxy.groups.journal import CannotJournal, Journal
+from proxy.groups.journal import CannotJournal, Journal, is_claimed
 from proxy.logs import Log
 from translation.events import JournalEntry
 from translation.group_heartbeat import TopicPartition
@@ -253,6 +254,24 @@ def test_a_journal_in_use_is_nobody_elses_and_stays_whole(tmp_path: Path) -> Non
     journal.remember(entry("m", 2_000))
     journal.close()
     assert Journal(path, quiet()).entries == {("g", "m"): entry("m", 2_000)}
+
+
+def test_a_link_to_a_journal_stays_one_and_the_journal_is_the_file_behind_it(tmp_path: Path) -> None:
+    """As where the settings name a file on a volume: the link became a file, and the volume's journal stayed old."""
+    journals, links = tmp_path / "volume" / "journal", [tmp_path / "one", tmp_path / "other"]
+    for link in links:
+        link.symlink_to(journals)
+    journal = Journal(links[0], quiet())
+    journal.remember(entry("m"))
+    assert all(link.is_symlink() for link in links)
+    assert is_claimed(links[1])
+    for path in (links[1], journals):
+        with pytest.raises(CannotJournal, match=r"another proxy .* writes the journal .*/volume/journal \(`journal`\)"):
+            Journal(path, quiet())
+    journal.close()
+    assert not is_claimed(links[1])
+    assert Journal(journals, quiet()).entries == {("g", "m"): entry("m")}
+    assert {*os.listdir(tmp_path)} == {"volume", "one", "other"}
 
 
 def test_zeros_that_a_dying_machine_left_are_written_over(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ INTERRUPTED = 128 + signal.SIGINT
 def main() -> int:
     code = INTERRUPTED
     try:
+        # Who started us may have held them back from itself, and so from us: then nothing but a kill -9 would end us.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
         if sys.argv[1:2] == ["serve"]:
             # A reload that is asked for as early as this would end the process. It waits until `server.py` lets it in.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})

@@ -277,6 +277,21 @@ def test_a_reload_asked_for_while_it_starts_ends_nothing_and_is_not_lost(silent:
         assert proxy.returncode == 0
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_what_was_held_back_from_who_started_it_is_heeded_all_the_same(silent: str, how: signal.Signals) -> None:
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {how})
+    try:
+        with starting("serve", "--upstream", silent, "--admin", "none", "--listen", listen) as proxy:
+            until_sighup(proxy, held=True)
+            until_sighup(proxy, held=False)
+            proxy.send_signal(how)
+            assert "stopped" in proxy.communicate(timeout=START_SECONDS)[1]
+            assert proxy.returncode == 0
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def test_interrupted_while_it_starts_it_ends_without_a_word(silent: str) -> None:
     with starting("serve", "--upstream", silent) as proxy:
         until_sighup(proxy, held=True)

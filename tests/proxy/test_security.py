@@ -170,6 +170,20 @@ def test_re_authentication_on_a_connection_in_use(guarded: Running) -> None:
             assert exchange(sock, keys.METADATA, 9, m.MetadataRequest(topics=[])).brokers
 
 
+def test_a_broker_says_how_long_a_session_lasts_with_the_last_step_alone(kafka_sasl: Cluster) -> None:
+    """By that the proxy knows that no step follows, of mechanisms that have several too."""
+    host, _, port = kafka_sasl.bootstrap.rpartition(":")
+    with closing(socket.create_connection((host, int(port)))) as sock:
+        for _ in range(2):
+            assert exchange(sock, keys.SASL_HANDSHAKE, 1, m.SaslHandshakeRequest(mechanism="SCRAM-SHA-256")).mechanisms
+            first = b"n=alice,r=clientnonce"
+            begun = exchange(sock, keys.SASL_AUTHENTICATE, 2, m.SaslAuthenticateRequest(auth_bytes=b"n,," + first))
+            proof, _ = scram(first, begun.auth_bytes, b"alice-secret")
+            ended = exchange(sock, keys.SASL_AUTHENTICATE, 2, m.SaslAuthenticateRequest(auth_bytes=proof))
+            assert (begun.error_code, ended.error_code) == (0, 0)
+            assert (begun.session_lifetime_ms, ended.session_lifetime_ms) == (0, 3_600_000)
+
+
 def test_a_member_goes_on_while_its_client_authenticates_anew_and_asks_for_nothing_behind_that(
     guarded: Running, kafka_sasl: Cluster
 ) -> None:

@@ -65,6 +65,9 @@ class Connection(Protocol):
     def leaves_broker_unread(self) -> bool:
         """The broker may have said more than was looked at: the client has yet to take what came before that."""
 
+    def swallows(self) -> bool:
+        """What is said to the broker does not arrive."""
+
     def pass_over(self, patience_seconds: float) -> None:
         """While connecting: dial the next address, if this one has said nothing for so long."""
 

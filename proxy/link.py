@@ -30,6 +30,7 @@ from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
+from proxy.swallowed import is_swallowed, throw_away
 
 
 class Link:
@@ -293,6 +294,7 @@ class Link:
         self._closed = True
         self._dial.abandon()
         if self._broker is not None:
+            throw_away(self._broker.sock, cause, self._lingering)
             self._epoll_set.forget(self._broker.sock)
             self._broker.abandon()
         if not self._lingering:
@@ -362,6 +364,9 @@ class Link:
     def leaves_broker_unread(self) -> bool:
         """For a moment it does when the client has taken all, too, until the set has had its turn."""
         return self._client.stuck or (self._broker is not None and self._broker.unread)
+
+    def swallows(self) -> bool:
+        return self._broker is not None and is_swallowed(self._broker.sock)
 
     def pass_over(self, patience_seconds: float) -> None:
         try:

@@ -7,7 +7,7 @@ brokers seen are bound before any client is told of them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 import trio
 
@@ -21,6 +21,7 @@ from proxy.wire import Broker, Wire
 RETRY_SECONDS = 1.0
 REFRESH_SECONDS = 15.0
 ANSWER_SECONDS = 10.0
+HEAD_START_SECONDS = 0.25
 REMIND_SECONDS = 60.0
 ASK_AGAIN_SECONDS = 300.0
 LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -33,6 +34,39 @@ class CannotAsk(Exception):
 
 
 NOT_REACHED = (OSError, CannotAsk, Disconnect, HandshakeFailed, trio.BrokenResourceError, trio.TooSlowError)
+
+
+class Round:
+    """One after the other, as long as they answer; who says nothing keeps the next one waiting for a moment only. Where a
+    network swallows everything a cluster of many brokers is as soon known to be out of reach as one of few."""
+
+    def __init__(self, visit: Callable[[Address], Awaitable[None]]) -> None:
+        self._visit = visit
+        # Why, of each that was tried, in their order.
+        self.failures: dict[Address, str] = {}
+        self._found: Address | None = None
+
+    async def first_of(self, addresses: Iterable[Address]) -> Address | None:
+        async with trio.open_nursery() as visits:
+            for address in addresses:
+                self.failures[address] = NO_ANSWER
+                is_over = trio.Event()
+                visits.start_soon(self._try, address, is_over, visits.cancel_scope)
+                with trio.move_on_after(HEAD_START_SECONDS):
+                    await is_over.wait()
+        return self._found
+
+    async def _try(self, address: Address, is_over: trio.Event, others: trio.CancelScope) -> None:
+        try:
+            with trio.fail_after(ANSWER_SECONDS):
+                await self._visit(address)
+        except NOT_REACHED as failure:
+            self.failures[address] = str(failure) or NO_ANSWER
+        else:
+            self._found = self._found or address
+            others.cancel()
+        finally:
+            is_over.set()
 
 
 class Scout:
@@ -53,21 +87,15 @@ class Scout:
     async def run(self) -> None:
         """For ever. A change is one log line, of why it is not reachable too; that is repeated each minute."""
         while True:
-            failures = []
-            for address in self._directory.targets(None):
-                try:
-                    with trio.fail_after(ANSWER_SECONDS):
-                        await self._visit(address)
-                    break
-                except NOT_REACHED as failure:
-                    failures.append(f"{address}: {str(failure) or NO_ANSWER}")
-            else:
-                self._note(False, "; ".join(failures))
+            round_ = Round(self._visit)
+            address = await round_.first_of(self._directory.targets(None))
+            if address is None:
+                self._note(False, "; ".join(f"{tried}: {why}" for tried, why in round_.failures.items()))
                 await trio.sleep(RETRY_SECONDS)
-                continue
-            self._directory.answers(address)
-            self._note(True, str(address))
-            await trio.sleep(REFRESH_SECONDS)
+            else:
+                self._directory.answers(address)
+                self._note(True, str(address))
+                await trio.sleep(REFRESH_SECONDS)
 
     def _note(self, reachable: bool, detail: str) -> None:
         if reachable and not self.reachable:

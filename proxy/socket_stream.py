@@ -24,7 +24,7 @@ class SocketStream(trio.abc.Stream):
         # One that has been reset already says so when it is used.
         with contextlib.suppress(OSError):
             sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
-        self._sock = sock
+        self.sock = sock
         self._in_a_row = 0
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
@@ -34,10 +34,10 @@ class SocketStream(trio.abc.Stream):
         self._in_a_row += 1
         while True:
             try:
-                return self._sock.recv(max_bytes or RECEIVE_BYTES)
+                return self.sock.recv(max_bytes or RECEIVE_BYTES)
             except BlockingIOError:
                 self._in_a_row = 0
-                await trio.lowlevel.wait_readable(self._sock)
+                await trio.lowlevel.wait_readable(self.sock)
             except OSError as failure:
                 raise self._end(failure) from failure
 
@@ -45,23 +45,23 @@ class SocketStream(trio.abc.Stream):
         rest = memoryview(data)
         while rest:
             try:
-                rest = rest[self._sock.send(rest) :]
+                rest = rest[self.sock.send(rest) :]
             except BlockingIOError:
-                await trio.lowlevel.wait_writable(self._sock)
+                await trio.lowlevel.wait_writable(self.sock)
             except OSError as failure:
                 raise self._end(failure) from failure
 
     async def wait_send_all_might_not_block(self) -> None:
-        await trio.lowlevel.wait_writable(self._sock)
+        await trio.lowlevel.wait_writable(self.sock)
 
     async def aclose(self) -> None:
         """Whoever waits for it hears of it."""
-        if self._sock.fileno() >= 0:
-            trio.lowlevel.notify_closing(self._sock)
-            self._sock.close()
+        if self.sock.fileno() >= 0:
+            trio.lowlevel.notify_closing(self.sock)
+            self.sock.close()
         await trio.lowlevel.checkpoint()
 
     def _end(self, failure: OSError) -> trio.ClosedResourceError | trio.BrokenResourceError:
-        if self._sock.fileno() < 0:
+        if self.sock.fileno() < 0:
             return trio.ClosedResourceError("this stream was closed")
         return trio.BrokenResourceError(str(failure))

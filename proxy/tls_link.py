@@ -19,6 +19,7 @@ import trio
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import GONE, Connections, Watch
+from proxy.swallowed import is_swallowed, socket_of, throw_away
 from proxy.tls_stream import RECEIVE_BYTES, PromptLock
 
 Dial = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
@@ -80,6 +81,7 @@ class TlsLink:
             why = self._end or (Cause.OUR_MISTAKE, "ended without a cause")
             if not (why[0] in GONE or self._client_ended or self._lingering):
                 self._part(why[0])
+            throw_away(socket_of(self._broker), why[0], self._lingering)
             for stream in (self._client, self._broker):
                 if stream is not None:
                     await trio.aclose_forcefully(stream)
@@ -135,6 +137,9 @@ class TlsLink:
 
     def leaves_broker_unread(self) -> bool:
         return self._client_writing.locked()
+
+    def swallows(self) -> bool:
+        return is_swallowed(socket_of(self._broker))
 
     def pass_over(self, patience_seconds: float) -> None:
         """Each address has its own time (`Streams.open_any`)."""

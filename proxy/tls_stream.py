@@ -52,7 +52,7 @@ class TlsStream(trio.abc.Stream):
         server_side: bool = False,
         server_hostname: str | None = None,
     ) -> None:
-        self._carrier = carrier
+        self.carrier = carrier
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side, server_hostname)
@@ -95,7 +95,7 @@ class TlsStream(trio.abc.Stream):
         return records
 
     async def _more(self) -> bool:
-        arrived = await self._carrier.receive_some(RECEIVE_BYTES)
+        arrived = await self.carrier.receive_some(RECEIVE_BYTES)
         self._incoming.write(arrived)
         return bool(arrived)
 
@@ -109,10 +109,10 @@ class TlsStream(trio.abc.Stream):
         if not self._outgoing.pending:
             return
         async with self._sending:
-            await self._carrier.send_all(self._outgoing.read())
+            await self.carrier.send_all(self._outgoing.read())
 
     async def wait_send_all_might_not_block(self) -> None:
-        await self._carrier.wait_send_all_might_not_block()
+        await self.carrier.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:
-        await self._carrier.aclose()
+        await self.carrier.aclose()

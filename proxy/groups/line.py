@@ -160,8 +160,9 @@ class Line:
         self._taker.interrupted(self)
 
     def needed(self) -> bool:
-        """Who went to speak elsewhere still hears what it asked here: else it would take its coordinator for lost."""
-        return bool(self.members) or (self._left_for_another and self.asking)
+        """Who went to speak elsewhere still hears what it asked here: else it would take its coordinator for lost. But not of
+        what has yet to arrive there: it would come behind what is said elsewhere."""
+        return bool(self.members) or (self._left_for_another and self.asking and not self.connection.swallows())
 
     @property
     def asking(self) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from proxy import observations as seen
+from proxy.causes import Cause
 from proxy.groups import classic, native
 from proxy.groups.line import Key, Line
 from proxy.memory import LARGEST_MEMORY, Memory
@@ -19,6 +20,7 @@ from translation import events as ev
 from translation.admission import WELL_KNOWN
 from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer
 from translation.member import Member
+from translation.states import Standing
 
 if TYPE_CHECKING:
     from proxy.groups.host import Host
@@ -119,6 +121,8 @@ class Orders:
         )
         self._host.observe(changed)
         self._host.together.changed(transition, member or Member(group_id=transition.group_id))
+        if transition.standing is Standing.LEAVING and line is not None and member is not None and not member.leaves:
+            _hear_out(line)
 
     # ---------------------------------------------------------------------------------------------------------- topics
 
@@ -174,3 +178,10 @@ class Orders:
         told = (key[0], " ".join((client_id, event, *facts.values())))
         if self._warned.is_new(told):
             self._host.log.warning(event, group=key[0], client=client_id, **facts)
+
+
+def _hear_out(line: Line) -> None:
+    """A client that went in the middle of an answer takes no more of it, and what the member has yet to hear lies behind:
+    as long as the client is waited for, nobody gets what it had."""
+    if line.connection.leaves_broker_unread():
+        line.connection.close(Cause.CLIENT_LOST, "its member has ended, and it takes no answers")

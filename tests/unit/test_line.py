@@ -59,6 +59,7 @@ class Lingering:
         self.line: Line | None = None
         self.ended = False
         self.is_behind = False
+        self.is_swallowing = False
         self.closed_for: Cause | None = None
 
     def close(self, cause: Cause, detail: str) -> None:
@@ -70,6 +71,9 @@ class Lingering:
 
     def leaves_broker_unread(self) -> bool:
         return self.is_behind
+
+    def swallows(self) -> bool:
+        return self.is_swallowing
 
     def release(self) -> None:
         assert self.line is not None
@@ -99,6 +103,17 @@ async def test_a_connection_does_not_go_before_what_was_asked_on_it_is_answered(
     answer = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse(error_code=35))
     connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
     assert heard == [m.ApiVersionsResponse(error_code=35)]
+    assert connection.ended
+
+
+async def test_but_for_what_has_yet_to_arrive_nobody_waits() -> None:
+    """It would come behind what is said on the other connection: an old commit after a newer one."""
+    connection, line = lingering()
+    heard: list[object] = []
+    line.ask(native.ask_versions(), heard.append)
+    connection.is_swallowing = True
+    assert not connection.ended
+    line.release(MEMBER)
     assert connection.ended
 
 

@@ -154,6 +154,22 @@ async def test_a_client_hears_of_its_brokers_end_when_it_is_known_whether_that_i
         assert (node, ends.client.recv(1)) == (1, b"")
 
 
+@pytest.mark.parametrize(("cause", "ends_so"), [(Cause.BROKER_SILENT, ConnectionResetError), (Cause.DRAINED, None)])
+async def test_what_a_silent_broker_has_not_heard_by_then_it_never_hears(
+    epoll_set: EpollSet, ends: Ends, cause: Cause, ends_so: type[OSError] | None
+) -> None:
+    """When its network is mended, an old commit would arrive behind a newer one."""
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            ends.client.sendall(request(OPAQUE, 0))
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 0))
+            ends.link.close(cause)
+            with pytest.raises(ends_so) if ends_so is not None else contextlib.nullcontext():
+                assert broker.recv(1) == b""
+        tasks.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("size", [LEAST_TO_SPLICE, 4 * BUFFER_BYTES], ids=["read whole", "spliced"])
 @pytest.mark.parametrize("is_asked", [True, False], ids=["request", "answer"])
 async def test_what_is_large_ends_a_train_of_small_ones(

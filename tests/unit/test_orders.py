@@ -11,6 +11,7 @@ import pytest
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy import observations as seen
+from proxy.causes import Cause
 from proxy.groups import native
 from proxy.groups.orders import Orders
 from proxy.memory import LARGEST_MEMORY
@@ -19,6 +20,8 @@ from translation import errors as e
 from translation import events as ev
 from translation.group_heartbeat import GroupHeartbeat
 from translation.member import Member
+from translation.states import Phase, Standing
+from translation.transition import Transition
 
 KEY = ("group", "member")
 
@@ -112,3 +115,46 @@ def test_a_heartbeat_that_finds_no_connection_is_not_said_to_have_been_sent(line
     Orders(host).perform(KEY, do.SendGroupHeartbeat(beat), None)
     assert told == [ev.CoordinatorLost()]
     assert observed == [seen.HeartbeatUnsent(at_ns=5, heartbeat=beat)]
+
+
+@pytest.mark.parametrize("is_unread", [False, True])
+@pytest.mark.parametrize("leaves", [(), (7,)])
+def test_a_client_that_takes_no_answers_is_waited_for_no_more_when_its_member_has_ended(
+    is_unread: bool, leaves: tuple[int, ...]
+) -> None:
+    """What the member has yet to hear lies behind them, and till then it can't leave. Not if it was the client that left."""
+    closed: list[Cause] = []
+    connection = SimpleNamespace(
+        node=1, leaves_broker_unread=lambda: is_unread, close=lambda cause, _detail: closed.append(cause)
+    )
+    member = Member(group_id="group", member_id="member", standing=Standing.LEAVING, leaves=leaves)
+    host: Any = SimpleNamespace(
+        lines={KEY: SimpleNamespace(client=None, connection=connection)},
+        members={KEY: member},
+        clock=SimpleNamespace(now_ns=0),
+        observe=lambda _: None,
+        together=SimpleNamespace(changed=lambda *_: None),
+        requests=None,
+    )
+    before = Member(group_id="group", member_id="member", phase=Phase.STABLE, standing=Standing.STABLE)
+    Orders(host).perform(KEY, do.RecordTransition(transition(before, member)), None)
+    assert closed == ([Cause.CLIENT_LOST] if is_unread and not leaves else [])
+
+
+def transition(before: Member, after: Member) -> Transition:
+    return Transition(
+        group_id=after.group_id,
+        member_id=after.member_id,
+        instance_id=None,
+        client_id="",
+        at=0,
+        cause="session ended",
+        phase_before=before.phase,
+        phase=after.phase,
+        standing_before=before.standing,
+        standing=after.standing,
+        epoch_before=before.epoch,
+        epoch=after.epoch,
+        generation_before=before.generation,
+        generation=after.generation,
+    )

@@ -10,7 +10,7 @@ import trio.testing
 
 from proxy.addresses import Address, Directory
 from proxy.logs import Log
-from proxy.scout import ASK_AGAIN_SECONDS, Scout
+from proxy.scout import ANSWER_SECONDS, ASK_AGAIN_SECONDS, HEAD_START_SECONDS, Scout
 from proxy.settings import Settings
 from proxy.wire import Wire
 
@@ -18,15 +18,15 @@ MINUTES = 5
 
 
 class Upstream:
-    """One seed. `refuses`: with these words; else it takes connections and says nothing."""
+    """Seeds. `refuses`: with these words; else it takes connections and says nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, seeds: int = 1) -> None:
         self.refuses: str | None = None
         # What it says, and hangs up.
         self.answers: list[bytes] | None = None
         self.streams: list[Any] = []
         self.out = io.StringIO()
-        directory = Directory(Settings(upstream=("127.0.0.1:7002",)))
+        directory = Directory(Settings(upstream=tuple(f"127.0.0.1:{7002 + at}" for at in range(seeds))))
         self.scout = Scout(directory, Wire(directory), self._dial, Log(out=self.out))
 
     async def _dial(self, _address: Address) -> trio.abc.Stream:
@@ -99,3 +99,27 @@ async def test_a_cluster_that_hung_up_when_it_was_asked_for_brokers_is_asked_aga
     # Once for its versions only, else for its brokers too.
     assert [size > min(asked) for size in asked].count(True) == 2
     assert upstream.out.getvalue().count("brokers are learnt from clients") == 1
+
+
+async def test_many_brokers_that_are_swallowed_are_found_out_together(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    """One after the other thirty of them took five minutes, in which the proxy said that it was ready."""
+    upstream = Upstream(seeds=30)
+    nursery.start_soon(upstream.scout.run)
+    await trio.sleep(2 * ANSWER_SECONDS)
+    [said] = upstream.said()
+    assert said.count("no answer in time") == 30
+    assert said.index(":7002:") < said.index(":7003:") < said.index(":7031:")
+
+
+async def test_whoever_answers_first_ends_the_round(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    upstream = Upstream(seeds=3)
+    nursery.start_soon(upstream.scout.run)
+    await trio.sleep(HEAD_START_SECONDS / 2)
+    upstream.answers = [FOUR_BYTES]
+    await trio.sleep(HEAD_START_SECONDS)
+    assert upstream.scout.reachable
+    assert len(upstream.streams) == 2

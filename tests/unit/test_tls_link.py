@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import socket
 
 import pytest
 import trio
@@ -17,6 +19,7 @@ from proxy.logs import Log
 from proxy.names import Names
 from proxy.parting import Partings
 from proxy.settings import Limits
+from proxy.socket_stream import SocketStream
 from proxy.tls_link import TlsLink
 from tests.unit.test_conversation import OPAQUE, PROOF, answer, request
 from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
@@ -37,6 +40,7 @@ class Ends:
             known_at_once,
         )
         self.near, self.client = trio.testing.memory_stream_pair()
+        self._theirs: trio.abc.Stream
         self._theirs, self.broker = trio.testing.memory_stream_pair()
         self.link = TlsLink(self.connections, self.near, "a client", 1, lambda _cause: None)
 
@@ -191,3 +195,21 @@ async def test_a_mistake_after_the_end_of_a_connection_is_counted_too(nursery: t
 class CannotEnd(Desk):
     def closed(self) -> None:
         raise KeyError
+
+
+@pytest.mark.parametrize(("cause", "ends_so"), [(Cause.BROKER_SILENT, ConnectionResetError), (Cause.DRAINED, None)])
+async def test_what_a_silent_broker_has_not_heard_by_then_it_never_hears(
+    nursery: trio.Nursery, cause: Cause, ends_so: type[OSError] | None
+) -> None:
+    ends = Ends(Desk())
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        near = socket.create_connection(door.getsockname())
+        broker, _ = door.accept()
+    ends._theirs = SocketStream(near)
+    nursery.start_soon(ends.run)
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.close(cause)
+    await trio.testing.wait_all_tasks_blocked()
+    broker.settimeout(PATIENCE_SECONDS)
+    with broker, pytest.raises(ends_so) if ends_so is not None else contextlib.nullcontext():
+        assert broker.recv(1) == b""

@@ -54,6 +54,8 @@ class Host:
         self.members: dict[Key, Member] = {}
         self.lines = Lines()
         self.instances: dict[Key, str] = {}
+        # Of members: what their clients last said that they are, name and version.
+        self.software: dict[Key, tuple[str, str]] = {}
         self.together = Together(clock, pacing, self)
         self.requests = Requests(self)
         self.orders = Orders(self)
@@ -195,6 +197,7 @@ class Host:
         if before is line or not line.open:
             return
         self.lines[key] = line
+        self.software[key] = line.software
         line.members.add(key)
         if before is not None:
             before.release(key)
@@ -215,6 +218,7 @@ class Host:
     def drop(self, key: Key) -> None:
         member = self.members.pop(key, None)
         self._wakes.pop(key, None)
+        self.software.pop(key, None)
         line = self.lines.pop(key)
         if line is not None:
             line.release(key)

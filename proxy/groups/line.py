@@ -108,12 +108,13 @@ class Line:
     def client_id(self) -> str:
         return self.client.client_id
 
+    @property
+    def software(self) -> tuple[str, str]:
+        return self.client.software, self.client.software_version
+
     def is_like(self, other: Line) -> bool:
         """The same software, of the same version, as far as both say. Who says nothing is like others who don't."""
-        return (self.client.software, self.client.software_version) == (
-            other.client.software,
-            other.client.software_version,
-        )
+        return self.software == other.software
 
     @property
     def is_free(self) -> bool:
@@ -183,6 +184,12 @@ class Line:
     def known_as(self, client_id: str) -> None:
         if client_id != self.client.client_id:
             self.client = msgspec.structs.replace(self.client, client_id=client_id)
+
+    def inherits(self, software: tuple[str, str]) -> None:
+        """Some clients say what they are once to a broker, and not again when they connect anew (franz-go)."""
+        if not self.client.software and any(software):
+            name, version = software
+            self.client = msgspec.structs.replace(self.client, software=name, software_version=version)
 
     def offers(self, key: int) -> bool:
         return key in self.versions

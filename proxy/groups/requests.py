@@ -166,6 +166,7 @@ class Requests:
         number = line.number = self._number
         self._waiting[number] = Waiting(line, request, self.clock.now_ms)
         body = request.body
+        line.inherits(self._host.software.get((body.group_id, body.member_id), ("", "")))
         self._host.observe(
             seen.RequestArrived(
                 number=number,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from kafka_protocol import encode, encode_request
@@ -69,3 +70,21 @@ async def test_a_join_that_its_client_hung_up_on_is_seen_to_have_been_heard_by_n
     connection.line.left()
     (answered,) = (each for each in observed if isinstance(each, RequestAnswered))
     assert (answered.number, answered.is_heard) == (number, False)
+
+
+async def test_who_says_what_it_is_on_its_first_connection_only_is_known_on_the_next() -> None:
+    """franz-go asks for a broker's versions once, and not again when that connection has ended."""
+    host, known = a_host(), [("franz-go", "1.20.0"), ("", "")]
+    number, connection = joins(host, "app")
+    assert connection.line is not None
+    connection.line.inherits(known[0])
+    host.requests.speak(number, NOBODY)
+    [(group_id, name)] = host.members
+    host.line_closed(connection.line)
+    beat = m.HeartbeatRequest(group_id=group_id, member_id=name, generation_id=0)
+    _, another = waits(host, encode_request(keys.HEARTBEAT, 0, 1, "app", beat))
+    stranger = msgspec.structs.replace(beat, member_id="stranger")
+    _, others = waits(host, encode_request(keys.HEARTBEAT, 0, 1, "app", stranger))
+    assert [each.line and each.line.software for each in (another, others)] == known
+    host.drop((group_id, name))
+    assert host.software == {}

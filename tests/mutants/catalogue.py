@@ -448,6 +448,12 @@ DEADLINES = (
     ),
     Mutant(
         "speaking.py",
+        "if not (turn.spoken and isinstance(event, MemberEvent) and member.is_on_time(turn.now)):",
+        "if True:",
+        "who beats twice a session only, and on time, is not taken for one that was elsewhere",
+    ),
+    Mutant(
+        "speaking.py",
         "turn.becomes(heard_at=turn.now, farewell_at=None",
         "turn.becomes(farewell_at=None",
         "whatever a client says keeps its session",

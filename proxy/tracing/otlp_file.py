@@ -43,7 +43,8 @@ class OtlpFile(SpanExporter):
     """Opens the file at once, so that a path that cannot be written is refused at the start, by OSError."""
 
     def __init__(self, path: str, max_bytes: int, count: int) -> None:
-        self._path = Path(path)
+        # A link to it is followed once: what is renamed when full is the file, and not the link.
+        self._path = Path(os.path.realpath(path))
         self._max_bytes = max_bytes
         self._count = count
         self._torn = b""

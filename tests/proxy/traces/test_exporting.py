@@ -184,6 +184,19 @@ def test_the_oldest_is_deleted_though_the_clock_was_set_back(tmp_path: Path) -> 
     assert [said_in(each) for each in (*full, tmp_path / "traces.json")] == [["0"], ["1"], ["2"]]
 
 
+def test_a_link_stays_one_and_full_files_are_where_it_leads(tmp_path: Path) -> None:
+    link, volume = tmp_path / "traces.json", tmp_path / "volume"
+    volume.mkdir()
+    link.symlink_to(volume / "kept.json")
+    file = OtlpFile(str(link), max_bytes=1, count=2)
+    for number in range(2):
+        file.export(spans_that_say(str(number)))
+    file.shutdown()
+    assert link.is_symlink()
+    [full] = set(volume.iterdir()) - {volume / "kept.json"}
+    assert [said_in(each) for each in (full, link)] == [["0"], ["1"]]
+
+
 def spans_that_say(word: str) -> list[ReadableSpan]:
     return [ReadableSpan(word, CONTEXT, start_time=1, end_time=2)]
 

@@ -15,7 +15,7 @@ class Cause(Enum):
     # The network.
     CLIENT_LOST = "client_lost"
     BROKER_LOST = "broker_lost"
-    # A coordinator owes an answer, and its connection is still there.
+    # A coordinator owes an answer, and its connection is still there. That is reset: what was swallowed never arrives.
     BROKER_SILENT = "broker_silent"
     BROKER_UNREACHABLE = "broker_unreachable"
     # The client dialled a broker whose address was not known yet; it was, later. It finds the right one by dialling again.

@@ -10,6 +10,7 @@ import msgspec
 
 from translation import errors as e
 from translation.actions import DescribeGroup, FindRegisteredMember, ForwardJoin, LearnAllowedTopics, LearnTopics
+from translation.assignors import another_vote
 from translation.committing import send_waiting
 from translation.ending import condemn, depart, fence, vanish
 from translation.events import CoordinatorAnswered
@@ -22,7 +23,7 @@ from translation.group_heartbeat import (
     GroupHeartbeatAnswer,
 )
 from translation.member import NOTHING, Member, ParkedJoin, Unseat
-from translation.refusals import LOST, Refusal, Then, refusal
+from translation.refusals import LOST, OTHER, Refusal, Then, refusal
 from translation.sending import hurry, next_beat, restates
 from translation.states import Phase, Standing
 from translation.turn import Turn
@@ -144,6 +145,9 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     match told.then:
         case Then.RETRY:
             _try_later(turn, told)
+            if told is OTHER:
+                # It may have choked on an old vote for an assignor that it has no longer. To the vote itself it says so.
+                turn.becomes(voted=None)
         case Then.FENCED:
             _fenced(turn, sent, code)
         case Then.FATAL:
@@ -152,8 +156,8 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
             vanish(turn, told)
         case Then.PASS_THROUGH:
             _pass_through(turn, sent, code)
-        case Then.NO_ASSIGNOR:
-            _ask_differently(turn, assignor=None)
+        case Then.ANOTHER_VOTE:
+            _vote_otherwise(turn, sent.server_assignor or "", answer.error_message or "")
             hurry(turn)
         case Then.RELEASE:
             turn.order(FindRegisteredMember(sent.instance_id or ""))
@@ -163,8 +167,12 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
             _wait_inside(turn)
 
 
-def _ask_differently(turn: Turn, **changes: object) -> None:
-    turn.becomes(contract=msgspec.structs.replace(turn.member.contract, **changes))
+def _vote_otherwise(turn: Turn, unknown: str, message: str) -> None:
+    """Not without a vote: that says "as before", and what a coordinator has no longer it still counts."""
+    contract = turn.member.contract
+    refused = (*contract.refused, unknown)
+    vote = another_vote(contract.offers, refused, message)
+    turn.becomes(contract=msgspec.structs.replace(contract, refused=refused, assignor=vote))
 
 
 def _wait_inside(turn: Turn) -> None:

@@ -12,6 +12,7 @@ second, for ever. Classic groups agree on a protocol that all members offer, so 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 
@@ -19,6 +20,8 @@ from translation.rules import Rules
 
 # Partitions of the same number come together. The second is goka's, whose members refuse anything else, or go wrong.
 PAIRING = frozenset({"range", "copartition"})
+
+KAFKAS = ("uniform", "range")
 
 
 def server_assignors(protocols: Iterable[str], topics: Collection[str], rules: Rules) -> tuple[str, ...]:
@@ -30,9 +33,18 @@ def server_assignors(protocols: Iterable[str], topics: Collection[str], rules: R
     return tuple(dict.fromkeys(each for name in protocols for each in (pairing if name in PAIRING else ("uniform",))))
 
 
-def agreed(offers: Iterable[tuple[str, ...]]) -> str | None:
+def another_vote(offers: tuple[str, ...], refused: Collection[str], message: str) -> str | None:
+    """Instead of one that the coordinator does not know. It says which it does ("Supported assignors: range, uniform."): of
+    these what the client offers, else Kafka's own."""
+    _, _, listed = message.partition("Supported assignors:")
+    known = re.findall(r"[^\s,]*[^\s,.]", listed)
+    dearest = dict.fromkeys((*offers, *KAFKAS, *known))
+    return next((name for name in dearest if name not in refused and (not known or name in known)), None)
+
+
+def agreed(offers: Iterable[tuple[str, ...]], refused: Collection[str] = ()) -> str | None:
     """As classic groups choose: what all offer, and most of them first; where nothing is common, what most offer first."""
-    ballots = [each for each in offers if each]
+    ballots = [ballot for each in offers if (ballot := tuple(name for name in each if name not in refused))]
     common = set[str]().union(*ballots).intersection(*ballots)
     votes = Counter(next(name for name in ballot if not common or name in common) for ballot in ballots)
     return min(votes, key=lambda name: (-votes[name], name), default=None)

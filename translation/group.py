@@ -132,6 +132,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
     offers: tuple[str, ...] = ()  # the assignors it could vote for
     vote: str | None = None
+    refused: tuple[str, ...] = ()  # those that the coordinator does not know
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -158,7 +159,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def assignor(self) -> str | None:
         """What the members here vote for."""
-        return agreed(known.offers for known in self.members.values())
+        refused = {name for known in self.members.values() for name in known.refused}
+        return agreed((known.offers for known in self.members.values()), refused)
 
     @property
     def is_watched(self) -> bool:

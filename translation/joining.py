@@ -168,7 +168,8 @@ def _contract_anew(member: Member, join: JoinRequested, subscription: Subscripti
     JoinGroup would be a new target with each, and that the next JoinGroup."""
     contract = contract_of(join, subscription, member.rules, member.contract.assignor)
     same = contract.offers == member.contract.offers
-    return msgspec.structs.replace(contract, assignor=member.contract.assignor) if same else contract
+    before = member.contract
+    return msgspec.structs.replace(contract, assignor=before.assignor, refused=before.refused) if same else contract
 
 
 def claims(member: Member, subscription: Subscription) -> Partitions:

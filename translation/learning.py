@@ -101,7 +101,7 @@ def motion_seen(turn: Turn, event: MotionSeen) -> None:
 def assignor_agreed(turn: Turn, event: AssignorAgreed) -> None:
     """Whoever may not choose (the coordinator knows no such assignor, or a rule says so) has no vote."""
     contract = turn.member.contract
-    if contract.assignor not in (None, event.assignor):
+    if contract.assignor not in (None, event.assignor) and event.assignor not in contract.refused:
         turn.becomes(contract=msgspec.structs.replace(contract, assignor=event.assignor))
         hurry(turn)
 

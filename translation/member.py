@@ -77,7 +77,14 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     denied: tuple[str, ...] = ()  # those of them that its principal may not describe
     rack_id: str | None = None
     offers: tuple[str, ...] = ()  # server assignors that its protocols mean, the dearest first
-    assignor: str | None = None  # the one of them that it votes for
+    assignor: str | None = None  # the one of them that it votes for, or what stands in for it
+    refused: tuple[str, ...] = ()  # those that the coordinator does not know
+
+    @property
+    def ballot(self) -> tuple[str, ...]:
+        """Which it could vote for, if it may vote: its offers, or what stands in for them."""
+        known = tuple(name for name in self.offers if name not in self.refused)
+        return () if self.assignor is None else known or (self.assignor,)
 
     @property
     def subscription(self) -> tuple[str, ...]:

@@ -116,8 +116,9 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         seat=before.seat if before is not None and before.local else free_seat(group),
         losses=losses,
         gains=assigned - owned,
-        offers=changed.contract.offers if changed.contract.assignor else (),
+        offers=changed.contract.ballot,
         vote=changed.contract.assignor,
+        refused=changed.contract.refused,
     )
     locals_ = group.locals if name in group.locals else tuple(sorted((*group.locals, name)))
     group = _with(group, members=members, locals=locals_)
@@ -148,7 +149,7 @@ def _place(before: Group, group: Group, name: str, orders: list[GroupOrder]) -> 
 
 def _has_new_ballots(before: Group, group: Group, member_id: str) -> bool:
     was, known = before.members.get(member_id, UNKNOWN), group.members.get(member_id, UNKNOWN)
-    return (was.offers, was.vote) != (known.offers, known.vote)
+    return (was.offers, was.vote, was.refused) != (known.offers, known.vote, known.refused)
 
 
 def _agree(group: Group, orders: list[GroupOrder]) -> Group:

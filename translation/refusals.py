@@ -25,7 +25,7 @@ class Then(Enum):
     FATAL = "fatal"
     REFUSED = "absent"
     PASS_THROUGH = "absent; the JoinGroup goes to the broker as it came (fenced, if it was a member)"
-    NO_ASSIGNOR = "kept; asks again for the group's default assignor"
+    ANOTHER_VOTE = "kept; votes for an assignor that the coordinator knows"
     RELEASE = "kept; releases the registered member of its instance id, asks again"
     FILTER = "kept; asks again for the topics the principal may describe"
 
@@ -73,7 +73,7 @@ REFUSALS: dict[int, Refusal] = {
     e.GROUP_MAX_SIZE_REACHED: msgspec.structs.replace(_FENCED, join=e.GROUP_MAX_SIZE_REACHED, then=Then.REFUSED),
     e.GROUP_ID_NOT_FOUND: msgspec.structs.replace(_FENCED, then=Then.PASS_THROUGH),
     e.UNSUPPORTED_VERSION: msgspec.structs.replace(_FENCED, then=Then.PASS_THROUGH, commit=None),
-    e.UNSUPPORTED_ASSIGNOR: _inside(Then.NO_ASSIGNOR),
+    e.UNSUPPORTED_ASSIGNOR: _inside(Then.ANOTHER_VOTE),
     e.UNRELEASED_INSTANCE_ID: _inside(Then.RELEASE),
     e.TOPIC_AUTHORIZATION_FAILED: _inside(Then.FILTER),
 }

@@ -158,7 +158,7 @@ class Orders:
 
     def _warn_of_assignor(self, key: Key, assignor: str) -> None:
         remedy = (
-            "its default is asked for instead; `assignor` of a rule takes what brokers have in group.consumer.assignors"
+            "another is asked for instead; `assignor` of a rule takes what brokers have in group.consumer.assignors"
         )
         self._warn(key, "the coordinator does not know the assignor", assignor=assignor, remedy=remedy)
 

@@ -212,8 +212,8 @@ def granted(epoch: int = 2, assigned: Iterable[int] | None = None, topic: str = 
     )
 
 
-def refused(code: int) -> ev.CoordinatorAnswered:
-    return ev.CoordinatorAnswered(answer=GroupHeartbeatAnswer(error_code=code))
+def refused(code: int, message: str | None = None) -> ev.CoordinatorAnswered:
+    return ev.CoordinatorAnswered(answer=GroupHeartbeatAnswer(error_code=code, error_message=message))
 
 
 def target(

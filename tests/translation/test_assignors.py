@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from translation.assignors import agreed, server_assignors
+from translation.assignors import agreed, another_vote, server_assignors
 from translation.rules import Rules
 
 
@@ -63,3 +63,23 @@ def test_a_rolling_change_of_the_protocol_ends_with_the_new_one() -> None:
             group[place] = offer
             choices.append(agreed(group))
     assert choices == ["range", "range", "uniform", "uniform", "uniform", "uniform"]
+
+
+@pytest.mark.parametrize(
+    ("message", "offers", "vote"),
+    [
+        ("ServerAssignor fair is not supported. Supported assignors: range, uniform.", ("fair",), "uniform"),
+        ("ServerAssignor fair is not supported. Supported assignors: range, uniform.", ("fair", "range"), "range"),
+        (
+            "ServerAssignor fair is not supported. Supported assignors: org.acme.Even.",
+            ("fair", "range"),
+            "org.acme.Even",
+        ),
+        ("Supported assignors: fair.", ("fair",), None),
+        ("", ("fair",), "uniform"),
+    ],
+)
+def test_instead_of_a_refused_vote_there_is_one_that_the_coordinator_knows(
+    message: str, offers: tuple[str, ...], vote: str | None
+) -> None:
+    assert another_vote(offers, ["fair"], message) == vote

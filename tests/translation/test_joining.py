@@ -141,9 +141,34 @@ def test_a_rule_overrides_the_assignor(rule: str, means: str | None) -> None:
     assert play >> joins(assignor="range") << beat(0, owned=(), server_assignor=means)
 
 
-def test_an_unsupported_assignor_falls_back_to_the_groups_default() -> None:
-    play = Playbook(joining()) >> refused(e.UNSUPPORTED_ASSIGNOR) << beat(0, owned=(), server_assignor=None)
-    assert play
+def test_for_an_unsupported_assignor_the_next_is_voted_for_and_none_when_all_were_refused() -> None:
+    play = Playbook(joining()) >> refused(e.UNSUPPORTED_ASSIGNOR) << beat(0, owned=(), server_assignor="range")
+    assert play >> refused(e.UNSUPPORTED_ASSIGNOR) << beat(0, owned=(), server_assignor=None)
+
+
+def test_of_the_supported_assignors_one_is_voted_for() -> None:
+    play = Playbook(joining())
+    play >> refused(
+        e.UNSUPPORTED_ASSIGNOR, "ServerAssignor uniform is not supported. Supported assignors: org.Fair, b."
+    )
+    assert play << beat(0, owned=(), server_assignor="org.Fair")
+
+
+def test_an_old_vote_that_the_coordinator_chokes_on_is_said_again_and_then_replaced() -> None:
+    """A heartbeat without a vote leaves it as it was, and fails for as long."""
+    play = Playbook(stable(), 30_000) >> wait(0) << beat(2)
+    play >> refused(e.UNKNOWN_SERVER_ERROR) >> wait(RULES.retry_ms) << beat(2, server_assignor="uniform")
+    play >> refused(e.UNSUPPORTED_ASSIGNOR, "Supported assignors: range.") << beat(2, server_assignor="range")
+    assert play >> granted(3) >> wait(5_000) << beat(3)
+
+
+def test_what_was_refused_is_not_voted_for_again_be_it_agreed_on_or_joined_with() -> None:
+    play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)
+    after(play, AssignorAgreed(assignor="range"), refused(e.UNSUPPORTED_ASSIGNOR, "Supported assignors: uniform."))
+    after(play, AssignorAgreed(assignor="range"), granted(2))
+    assert play.member.contract.assignor == "uniform"
+    after(play, AssignorAgreed(assignor="range"), joins(6, protocols=two_topics("cooperative-sticky")))
+    assert (play.member.contract.assignor, play.member.contract.refused) == ("uniform", ("range",))
 
 
 def test_the_first_protocol_speaks_for_the_client() -> None:

@@ -143,11 +143,10 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         raise e.OurMistake(f"the coordinator calls this invalid ({answer.error_message}): {sent}")
     told = refusal(code)
     match told.then:
+        case Then.RETRY if told is OTHER:
+            _choked(turn, sent, told)
         case Then.RETRY:
             _try_later(turn, told)
-            if told is OTHER:
-                # It may have choked on an old vote for an assignor that it has no longer. To the vote itself it says so.
-                turn.becomes(voted=None)
         case Then.FENCED:
             _fenced(turn, sent, code)
         case Then.FATAL:
@@ -165,6 +164,18 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         case Then.FILTER:  # pragma: no branch
             turn.order(LearnAllowedTopics(turn.member.contract.topics))
             _wait_inside(turn)
+
+
+def _choked(turn: Turn, sent: GroupHeartbeat, told: Refusal) -> None:
+    """Maybe on an old vote for an assignor that the coordinator has no longer: to the vote itself it says so. Where it then
+    takes no other either, others' old votes outweigh ours. They can only end with their members, as can ours."""
+    member = turn.member
+    is_new = sent.server_assignor not in (None, member.voted)
+    if member.contract.refused and is_new and sent.member_epoch > JOIN_EPOCH:
+        return depart(turn)
+    _try_later(turn, told)
+    if not member.contract.refused:
+        turn.becomes(voted=None)
 
 
 def _vote_otherwise(turn: Turn, unknown: str, message: str) -> None:

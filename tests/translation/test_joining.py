@@ -162,6 +162,14 @@ def test_an_old_vote_that_the_coordinator_chokes_on_is_said_again_and_then_repla
     assert play >> granted(3) >> wait(5_000) << beat(3)
 
 
+def test_who_is_outvoted_by_old_votes_that_nobody_can_withdraw_leaves_and_its_client_joins_anew() -> None:
+    """The coordinator counts what it has of the others, chokes on it, and so never keeps the new vote."""
+    play = Playbook(stable(), 30_000) >> wait(0) << beat(2)
+    after(play, refused(e.UNKNOWN_SERVER_ERROR), wait(RULES.retry_ms), refused(e.UNSUPPORTED_ASSIGNOR))
+    assert play >> refused(e.UNKNOWN_SERVER_ERROR) << beat(-1) << Is("absent/leaving E2 g-1")
+    assert play >> beats(7) << AnswerHeartbeat(7, e.UNKNOWN_MEMBER_ID)
+
+
 def test_what_was_refused_is_not_voted_for_again_be_it_agreed_on_or_joined_with() -> None:
     play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)
     after(play, AssignorAgreed(assignor="range"), refused(e.UNSUPPORTED_ASSIGNOR, "Supported assignors: uniform."))

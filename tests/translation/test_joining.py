@@ -170,6 +170,12 @@ def test_who_is_outvoted_by_old_votes_that_nobody_can_withdraw_leaves_and_its_cl
     assert play >> beats(7) << AnswerHeartbeat(7, e.UNKNOWN_MEMBER_ID)
 
 
+def test_whoever_has_voted_anew_and_was_heard_stays_whatever_the_coordinator_chokes_on_later() -> None:
+    play = after(Playbook(stable(), 30_000), wait(0), refused(e.UNKNOWN_SERVER_ERROR), wait(RULES.retry_ms))
+    after(play, refused(e.UNSUPPORTED_ASSIGNOR), granted(3), wait(5_000))
+    assert play >> refused(e.UNKNOWN_SERVER_ERROR) >> wait(RULES.retry_ms) << beat(3)
+
+
 def test_what_was_refused_is_not_voted_for_again_be_it_agreed_on_or_joined_with() -> None:
     play = Playbook(stable(protocols=two_topics("cooperative-sticky")), NOW)
     after(play, AssignorAgreed(assignor="range"), refused(e.UNSUPPORTED_ASSIGNOR, "Supported assignors: uniform."))

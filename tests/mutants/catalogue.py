@@ -915,6 +915,24 @@ BYTES = (
         "the members of a group vote for one assignor",
     ),
     Mutant(
+        "answers.py",
+        "    if not member.contract.refused:\n        turn.becomes(voted=None)\n",
+        "",
+        "a coordinator that may choke on an old vote is told the vote again, and then says so",
+    ),
+    Mutant(
+        "answers.py",
+        "if member.contract.refused and is_new and sent.member_epoch > JOIN_EPOCH:",
+        "if False:",
+        "where old votes for a lost assignor outweigh the new one, they end with their members",
+    ),
+    Mutant(
+        "learning.py",
+        "if contract.assignor not in (None, event.assignor) and event.assignor not in contract.refused:",
+        "if contract.assignor not in (None, event.assignor):",
+        "nobody votes again for what the coordinator does not know",
+    ),
+    Mutant(
         "admission.py",
         "protocol.name in READ_NOTES",
         "protocol.name is None",

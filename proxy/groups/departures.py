@@ -80,16 +80,5 @@ class Departures:
             # Its client is back, and it will be refused: that is said of it as of any member.
             return
         self._host.journal.forget(leave.key)
-        member = leave.seen
-        found = MemberAdopted(
-            member_id=member.member_id,
-            member_epoch=member.epoch,
-            assigned=member.assigned,
-            subscribed_topics=member.topics,
-            names=dict(member.names),
-            instance_id=member.instance_id,
-            rack_id=member.rack_id,
-            client_id=member.client_id,
-            journal=entry,
-        )
+        found = leave.seen.found(entry)
         self._host.say_found_and_gone(leave.group_id, found, leave.cause, at_ns, leave.request, leave.reason)

@@ -15,6 +15,7 @@ from kafka_protocol import CodecError, decode_response, encode_request, encode_r
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.causes import Cause, Disconnect
+from translation.events import JournalEntry, MemberAdopted
 from translation.group_heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 # The first version that knows topics by id and means it.
@@ -233,6 +234,21 @@ class SeenMember(msgspec.Struct, frozen=True, kw_only=True):
     target: tuple[TopicPartition, ...]
     names: Mapping[str, str]
     classic: bool
+
+    def found(self, journal: JournalEntry | None, generation: int = -1) -> MemberAdopted:
+        """As a member of ours that this proxy, in this life, has not known yet."""
+        return MemberAdopted(
+            member_id=self.member_id,
+            member_epoch=self.epoch,
+            assigned=self.assigned,
+            subscribed_topics=self.topics,
+            names=dict(self.names),
+            instance_id=self.instance_id,
+            rack_id=self.rack_id,
+            client_id=self.client_id,
+            generation=generation,
+            journal=journal,
+        )
 
 
 class SeenGroup(msgspec.Struct, frozen=True, kw_only=True):

@@ -152,18 +152,8 @@ class Recognition:
         request = self._requests.event_of(number, key)
         if not may_be_adopted(member.epoch, request):
             return self._requests.refuse(number, e.UNKNOWN_MEMBER_ID)
-        adopted = ev.MemberAdopted(
-            member_id=member.member_id,
-            member_epoch=member.epoch,
-            assigned=member.assigned,
-            subscribed_topics=member.topics,
-            names=dict(member.names),
-            instance_id=member.instance_id,
-            rack_id=member.rack_id,
-            client_id=member.client_id,
-            generation=getattr(request, "generation", -1),
-            journal=still_valid(self._host.journal.entries.get(key), request, member.assigned),
-        )
+        journal = still_valid(self._host.journal.entries.get(key), request, member.assigned)
+        adopted = member.found(journal, getattr(request, "generation", -1))
         line = self._requests.line_of(number)
         self._host.log.info(
             "member adopted",

@@ -47,6 +47,8 @@ class ByHand:
         self.owned: dict[str, list[int]] = {}
         self.protocol = "range"
         self.subscription_version = 0
+        # Of what generation its claims are: libraries say so since version 2 of the subscription.
+        self.says_generation = False
         self.rack_id: str | None = None
         # What its assignor says to the leader, and what the leader has noted for it.
         self.user_data: bytes | None = None
@@ -111,6 +113,7 @@ class ByHand:
             user_data=self.user_data,
             owned_partitions=owned if version else [],
             rack_id=self.rack_id,
+            generation_id=self.generation if self.says_generation and version >= 2 else -1,
         )
         return struct.pack(">h", version) + encode(said, version)
 

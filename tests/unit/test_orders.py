@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from kafka_protocol import messages as m
@@ -15,13 +16,13 @@ from proxy.causes import Cause
 from proxy.groups import native
 from proxy.groups.orders import Orders
 from proxy.memory import LARGEST_MEMORY
+from tests.unit.observing import AT_REST
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
 from translation.group_heartbeat import GroupHeartbeat
 from translation.member import Member
 from translation.states import Phase, Standing
-from translation.transition import Transition
 
 KEY = ("group", "member")
 
@@ -136,25 +137,6 @@ def test_a_client_that_takes_no_answers_is_waited_for_no_more_when_its_member_ha
         together=SimpleNamespace(changed=lambda *_: None),
         requests=None,
     )
-    before = Member(group_id="group", member_id="member", phase=Phase.STABLE, standing=Standing.STABLE)
-    Orders(host).perform(KEY, do.RecordTransition(transition(before, member)), None)
+    ended = msgspec.structs.replace(AT_REST, phase=Phase.ABSENT, standing=Standing.LEAVING)
+    Orders(host).perform(KEY, do.RecordTransition(ended), None)
     assert closed == ([Cause.CLIENT_LOST] if is_unread and not leaves else [])
-
-
-def transition(before: Member, after: Member) -> Transition:
-    return Transition(
-        group_id=after.group_id,
-        member_id=after.member_id,
-        instance_id=None,
-        client_id="",
-        at=0,
-        cause="session ended",
-        phase_before=before.phase,
-        phase=after.phase,
-        standing_before=before.standing,
-        standing=after.standing,
-        epoch_before=before.epoch,
-        epoch=after.epoch,
-        generation_before=before.generation,
-        generation=after.generation,
-    )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
-from kafka_protocol import encode
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from tests.kafka.admin import until
@@ -80,12 +78,12 @@ class Wild:
             return True
         return False
 
-    def _next(self, calm: bool) -> Callable[[], None]:
+    def _next(self, calm: bool) -> Callable[[], object]:
         if calm:
             return self._beats if self.is_member and not self._must_rejoin else self._rejoins
         if not self.is_member and self._chance.random() < 0.9:
             return self._rejoins
-        weights = {
+        weights: dict[Callable[[], object], int] = {
             self._beats: 45,
             self._commits: 15,
             self._rejoins: 10,
@@ -95,8 +93,8 @@ class Wild:
             self._dies: 3,
             self._says_another_generation: 6,
             self._hangs_up_on_its_join: 3,
-            self._joins_and_does_not_sync: 2,
-            self._syncs_once_more: 2,
+            self._joins: 2,
+            self._syncs: 2,
             self._sleeps: 2,
         }
         return self._chance.choices(list(weights), list(weights.values()))[0]
@@ -182,12 +180,6 @@ class Wild:
         self._client.on_new_socket()
         self._rejoins()
 
-    def _joins_and_does_not_sync(self) -> None:
-        self._joins()
-
-    def _syncs_once_more(self) -> None:
-        self._syncs()
-
     def _sleeps(self) -> None:
         """Who sleeps reads nothing; if for long, it looks for its group when it wakes."""
         seconds = self._chance.choice(SLEEPS)
@@ -217,12 +209,13 @@ class Wild:
         chance = self._chance
         self._cooperative = chance.random() < 0.5
         self._must_rejoin = True
-        self._client = client = WithGeneration(
+        self._client = client = ByHand(
             self._address, self._topic, self._topic, instance_id=self.name if self.is_static else None
         )
         client.client_id = self.name
         client.protocol = "cooperative-sticky" if self._cooperative else "range"
         client.subscription_version = chance.choice([1, 2, 3]) if self._cooperative else chance.choice([0, 1, 2])
+        client.says_generation = True
         client.session_timeout_ms, client.rebalance_timeout_ms = SESSION_MS, REBALANCE_MS
 
     def _of_version(self, *versions: int, static: tuple[int, ...] = (3, 4)) -> int:
@@ -230,16 +223,3 @@ class Wild:
 
     def _note(self, what: str) -> None:
         self.said.append(f"{time.monotonic():.2f} {what} {sorted(self._holdings.of(self.name))}")
-
-
-class WithGeneration(ByHand):
-    """As libraries say it since version 2 of the subscription: of what generation its claims are."""
-
-    def _subscription(self, claims: dict[str, list[int]]) -> bytes:
-        if self.subscription_version < 2:
-            return super()._subscription(claims)
-        owned = [m.ConsumerProtocolSubscriptionTopicPartition(topic=t, partitions=ps) for t, ps in claims.items()]
-        said = m.ConsumerProtocolSubscription(
-            topics=list(self.topics), owned_partitions=owned, generation_id=self.generation
-        )
-        return struct.pack(">h", self.subscription_version) + encode(said, self.subscription_version)

@@ -107,6 +107,25 @@ def haproxy(upstream: str, folder: Path, *, splices: bool) -> Iterator[Peer | No
 
 
 @contextlib.contextmanager
+def kafka_proxy(upstream: str, folder: Path, tls: Tls | None = None) -> Iterator[Peer | None]:
+    """A Kafka proxy in Go, as it comes. The one broker is its bootstrap server, so all passes through that port."""
+    binary = shutil.which("kafka-proxy")
+    if binary is None:
+        print("kafka-proxy is not installed (its sources: go build -mod=vendor): left out", file=sys.stderr)
+        yield None
+        return
+    [port] = free_ports(1)
+    version = subprocess.run([binary, "version"], capture_output=True, text=True, check=True).stdout.strip()
+    command = [binary, "server", "--bootstrap-server-mapping", f"{upstream},127.0.0.1:{port}", "--http-disable"]
+    if tls is not None:
+        command += ["--proxy-listener-tls-enable", "--proxy-listener-cert-file", str(tls.shown)]
+        command += ["--proxy-listener-key-file", str(tls.shown)]
+        command += ["--tls-enable", "--tls-ca-chain-cert-file", str(tls.trusted)] if tls.trusted else []
+    with _running([*command, "--log-level", "warning"], port, folder) as pid:
+        yield Peer(f"kafka-proxy {version}", "127.0.0.1", port, f"127.0.0.1:{port}", pid)
+
+
+@contextlib.contextmanager
 def kroxylicious(upstream: str, folder: Path, tls: Tls | None = None) -> Iterator[Peer]:
     base = _room()
     config = folder / f"kroxylicious-{base}.yaml"

@@ -78,7 +78,7 @@ def start_peers(stack: contextlib.ExitStack, upstream: str, folder: Path, option
     found: list[Peer | None] = [peers.direct(upstream)]
     if not options.ours_alone:
         found += [stack.enter_context(peers.haproxy(upstream, folder, splices=splices)) for splices in (False, True)]
-        found.append(stack.enter_context(peers.kroxylicious(upstream, folder)))
+        found += [stack.enter_context(proxy(upstream, folder)) for proxy in (peers.kafka_proxy, peers.kroxylicious)]
     if options.smallest:
         found.append(stack.enter_context(peers.smallest(upstream, folder)))
     found += [peers.given(words) for words in options.peer]

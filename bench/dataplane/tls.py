@@ -1,6 +1,7 @@
 """python -m bench.dataplane.tls [--rounds N] [--markdown]: consume with TLS to clients, and with TLS on both sides.
 
-Direct TLS to the broker, the Kafka proxy on the JVM and this one, in turns, in one run; reported, without targets.
+Direct TLS to the broker, the Kafka proxies in Go and on the JVM, and this one, in turns, in one run; reported, without
+targets.
 """
 
 from __future__ import annotations
@@ -60,11 +61,12 @@ def start(stack: contextlib.ExitStack, folder: Path) -> list[Case]:
     fill(secured.bootstrap, MEGABYTES, _trusting(brokers))
     shown = own.issue("proxy", "127.0.0.1")
     cases: list[Case] = [("direct", peers.direct(secured.bootstrap), brokers)]
-    for begin in (peers.kroxylicious, peers.ours):
+    for begin in (peers.kafka_proxy, peers.kroxylicious, peers.ours):
         one = stack.enter_context(begin(plain.bootstrap, folder, Tls(shown)))
         both = stack.enter_context(begin(secured.bootstrap, folder, Tls(shown, trusted=brokers)))
-        cases.append((f"{one.name}, TLS to clients", one, own.authority))
-        cases.append((f"{both.name}, TLS on both sides", both, own.authority))
+        for peer, where in ((one, "TLS to clients"), (both, "TLS on both sides")):
+            if peer is not None:
+                cases.append((f"{peer.name}, {where}", peer, own.authority))
     return cases
 
 

@@ -26,7 +26,6 @@ from translation import errors as e
 DROPPED = frozenset({(keys.LIST_OFFSETS, 0), (keys.OFFSET_FETCH, 0)})
 INSTEAD = 1
 
-UNKNOWN_TOPIC_OR_PARTITION = 3
 LATEST, EARLIEST, NOT_FOUND = -1, -2, -1
 NOTHING_COMMITTED = -1
 
@@ -64,7 +63,7 @@ def _fetched(answer: Any) -> Any:
     for topic in answer.topics:
         for each in topic.partitions:
             if each.error_code == e.NONE and each.committed_offset == NOTHING_COMMITTED:
-                each.error_code = UNKNOWN_TOPIC_OR_PARTITION
+                each.error_code = e.UNKNOWN_TOPIC_OR_PARTITION
     return answer
 
 

@@ -1,7 +1,8 @@
 """What is asked of a coordinator in a member's name, and what it answers: KIP-848's messages on the wire.
 
-An `Ask` is a body at a version; the line gives it a correlation id and the client's own client id. Readers take the
-answer's frame and return records of the translation. An answer that cannot be read is a `CodecError`.
+An `Ask` is a body at a version; the line gives it a correlation id and the client's own client id. `read` makes the body
+of an answer out of its frame, or ends the connection that it came on (a `Disconnect`); the other readers make records of
+the translation, or of this module, out of a body.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from kafka_protocol import CodecError, decode_response, encode_request, encode_r
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.causes import Cause, Disconnect
+from translation import errors as e
 from translation.events import JournalEntry, MemberAdopted
 from translation.group_heartbeat import LEAVE_EPOCH, GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 
 # The first version that knows topics by id and means it.
 METADATA_BY_ID = 12
 METADATA_BY_NAME = 4
-UNKNOWN_TOPIC_ID, TOPIC_AUTHORIZATION_FAILED = 100, 29
+UNKNOWN_TOPIC_ID = 100
+# What a description calls a member by the protocol that it speaks to the broker (`member_type`, from version 1 on).
 CLASSIC, CONSUMER = 0, 1
 
 Versions = Mapping[int, tuple[int, int]]
@@ -333,7 +336,7 @@ def ask_names(topic_ids: Iterable[str]) -> Ask:
 
 def names(answer: Any) -> dict[str, str | None]:
     """None: there is no such topic. Other errors say nothing; who asked asks again."""
-    known = {topic.topic_id.hex(): topic.name for topic in answer.topics if topic.error_code == 0 and topic.name}
+    known = {topic.topic_id.hex(): topic.name for topic in answer.topics if topic.error_code == e.NONE and topic.name}
     gone = {topic.topic_id.hex(): None for topic in answer.topics if topic.error_code == UNKNOWN_TOPIC_ID}
     return known | gone
 
@@ -357,4 +360,6 @@ def ask_allowed(topics: Iterable[str]) -> Ask:
 
 def allowed(answer: Any) -> tuple[str, ...]:
     """A topic that does not exist may be subscribed to; one that may not be described, not."""
-    return tuple(topic.name for topic in answer.topics if topic.error_code != TOPIC_AUTHORIZATION_FAILED and topic.name)
+    return tuple(
+        topic.name for topic in answer.topics if topic.error_code != e.TOPIC_AUTHORIZATION_FAILED and topic.name
+    )

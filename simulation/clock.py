@@ -11,7 +11,6 @@ Act = Callable[[], None]
 class Clock:
     def __init__(self) -> None:
         self.now = 0
-        self.performed = 0
         self._due: list[tuple[int, int, Act]] = []
         self._serial = 0
 
@@ -26,7 +25,6 @@ class Clock:
         due = self._due
         while due and due[0][0] <= until:
             self.now, _, act = heapq.heappop(due)
-            self.performed += 1
             act()
         self.now = until
 
@@ -38,6 +36,5 @@ class Clock:
                 self.now = until
                 return False
             self.now, _, act = heapq.heappop(due)
-            self.performed += 1
             act()
         return True

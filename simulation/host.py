@@ -215,7 +215,7 @@ class Proxy:
     def _step(self, key: Key, member: Member, event: ev.AnyEvent) -> None:
         self.steps += 1
         after, orders = step(member, event, self.process.now)
-        self._store(key, after)
+        self._store(after)
         key = (after.group_id, after.member_id)
         if member.generation >= 0 and after.generation >= 0 and after.member_id == member.member_id:
             rises(f"generation of {key}", member.generation, after.generation)
@@ -224,7 +224,7 @@ class Proxy:
         for order in orders:
             self._perform(key, order)
 
-    def _store(self, key: Key, member: Member) -> None:
+    def _store(self, member: Member) -> None:
         own = (member.group_id, member.member_id)
         if member.phase is Phase.ABSENT and member.standing is Standing.ABSENT:
             self._drop(own)
@@ -255,7 +255,7 @@ class Proxy:
         if member is None or not self.alive:
             return
         if member.wake_at is not None and member.wake_at > self.process.now:
-            self._store(key, member)
+            self._store(member)
         else:
             self.feed(key, ev.DeadlinePassed())
 

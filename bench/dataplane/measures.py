@@ -22,6 +22,7 @@ from bench.dataplane.broker import MESSAGE_BYTES, SINK, TOPIC
 from bench.dataplane.peers import Peer
 from kafka_protocol import encode_request
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 
 HERE = Path(__file__).parent
 CLIENT_MEGABYTES = 800
@@ -189,16 +190,18 @@ def _compiled(source: str, target: Path, *options: str) -> str:
 def _small() -> bytes:
     """Passed as it is, and answered from memory. (Heartbeat, the obvious choice, is taken: see proxy/groups.)"""
     topic = m.OffsetFetchRequestTopic(name=TOPIC, partition_indexes=[0])
-    return encode_request(9, 5, 1, "bench", m.OffsetFetchRequest(group_id="bench-group", topics=[topic]))
+    return encode_request(
+        keys.OFFSET_FETCH, 5, 1, "bench", m.OffsetFetchRequest(group_id="bench-group", topics=[topic])
+    )
 
 
 def _api_versions() -> bytes:
     body = m.ApiVersionsRequest(client_software_name="bench", client_software_version="1")
-    return encode_request(18, 3, 1, "bench", body)
+    return encode_request(keys.API_VERSIONS, 3, 1, "bench", body)
 
 
 def _metadata() -> bytes:
-    return encode_request(3, 12, 1, "bench", m.MetadataRequest(topics=[m.MetadataRequestTopic(name=TOPIC)]))
+    return encode_request(keys.METADATA, 12, 1, "bench", m.MetadataRequest(topics=[m.MetadataRequestTopic(name=TOPIC)]))
 
 
 def _fetch(max_bytes: int = 1_048_576) -> bytes:
@@ -207,4 +210,4 @@ def _fetch(max_bytes: int = 1_048_576) -> bytes:
     body = m.FetchRequest(
         replica_id=-1, max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, session_epoch=-1, topics=[topic]
     )
-    return encode_request(1, 11, 1, "bench", body)
+    return encode_request(keys.FETCH, 11, 1, "bench", body)

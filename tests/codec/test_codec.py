@@ -29,6 +29,7 @@ from kafka_protocol import (
 )
 from kafka_protocol.explaining import explain_decoding
 from kafka_protocol.frames import RequestHeader, decode_request_header, encode_request_header, response_body_offset
+from kafka_protocol.messages import keys
 from kafka_protocol.schema import Schema
 from tests.codec.breaking import Places, broken
 from tests.codec.chance import Chance
@@ -169,7 +170,7 @@ def test_any_negative_marker_is_a_null_struct() -> None:
 @pytest.mark.parametrize("version", [0, 3, 4])
 def test_of_a_request_nobody_looks_at_what_is_behind_its_last_field(version: int) -> None:
     request = messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m")
-    frame = encode_request(12, version, 7, "a client", request)
+    frame = encode_request(keys.HEARTBEAT, version, 7, "a client", request)
     assert decode_request(frame + b"more") == decode_request(frame)
     for end in range(len(frame)):
         with pytest.raises(CodecError, match=r"^(HeartbeatRequest|RequestHeader) v"):
@@ -320,7 +321,7 @@ def test_acks_are_found_at_the_front_of_a_produce_request_or_more_of_it_is_asked
 
 
 def test_acks_are_found_behind_a_transactional_id_that_is_null_as_a_varint_of_minus_one() -> None:
-    frame = encode_request(0, 9, 1, "c", messages.ProduceRequest(acks=0, timeout_ms=9))
+    frame = encode_request(keys.PRODUCE, 9, 1, "c", messages.ProduceRequest(acks=0, timeout_ms=9))
     null = encode_request_header(RequestHeader(0, 9, 1, "c"))
     assert frame.startswith(null + b"\0")
     assert surgery.produce_acks(null + b"\xff\xff\xff\xff\x0f" + frame[len(null) + 1 :]) == 0

@@ -8,7 +8,7 @@
         kafka.kill(2); kafka.restart(2)              # SIGKILL; again on the same port with the same data
         kafka.stop(2); kafka.start_node(2)           # SIGTERM
         kafka.add_node(); kafka.move_coordinator("g", to=1); kafka.elect_leader("orders", 0, to=3)
-        kafka.ask(1, 3, 12, MetadataRequest())       # node, API key, version, message: past every proxy
+        kafka.ask(1, keys.METADATA, 12, MetadataRequest())   # node, API, version, message: past every proxy
         kafka.logs(1)
 
     Cluster.start(security=Security(tls=True, mutual=True))

@@ -14,6 +14,7 @@ import pytest
 from kafka_protocol import API, decode_response, surgery
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
+from kafka_protocol.messages import keys
 from kafka_protocol.schema import Field
 from proxy.wire import CEILINGS, REWRITTEN_FROM, SERVED_FROM_0
 from tests.kafka import Cluster
@@ -189,7 +190,7 @@ def test_api_versions_offers_only_what_is_understood_and_raises_no_minimum(
 ) -> None:
     body = m.ApiVersionsRequest(client_software_name="tests", client_software_version="1")
     _, offered = asked(proxy, 18, version, body, 1)
-    direct = kafka3.ask(1, 18, version, body)
+    direct = kafka3.ask(1, keys.API_VERSIONS, version, body)
     ours = {each.api_key: (each.min_version, each.max_version) for each in offered.api_keys}
     theirs = {each.api_key: (each.min_version, each.max_version) for each in direct.api_keys}
     assert ours.keys() == theirs.keys()
@@ -223,7 +224,7 @@ def test_a_client_that_asks_no_versions_is_served(proxy: Running) -> None:
 def test_a_version_that_would_leak_an_address_is_refused_as_a_broker_refuses_unknown_ones(proxy: Running) -> None:
     before = proxy.disconnects("unsupported_version")
     with proxy.connect(1) as sock:
-        frame = encode_request(1, 16, 1, "tests", m.FetchRequest())
+        frame = encode_request(keys.FETCH, 16, 1, "tests", m.FetchRequest())
         sock.sendall(pack(">i", len(frame)) + frame)
         assert sock.recv(1) == b""
     proxy.count_one_more("unsupported_version", before)

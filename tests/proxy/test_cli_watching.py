@@ -14,6 +14,7 @@ import trio
 
 from demo.cluster import Code, Fail, open_cluster
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.admin import Pages, json_page, serve_admin
 from proxy.census import Census, ListedGroup, ListedMember
 from proxy.cli import main
@@ -225,7 +226,7 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
     direct, through, native, noted = (f"{topic}-{name}" for name in ("direct", "through", "native", "noted"))
     kafka.create_topic(topic, partitions=2)
     coordinator = ("127.0.0.1", kafka.nodes[1].client_port)
-    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    kafka.ask(1, keys.FIND_COORDINATOR, 1, m.FindCoordinatorRequest(key=topic))
     with Running(kafka.bootstrap) as proxy:
         proxy.ready()
         at_the_proxy = ("127.0.0.1", proxy.port_of(1))
@@ -270,7 +271,7 @@ async def test_status_says_who_is_connected_and_report_that_native_groups_still_
 ) -> None:
     topic = f"connected-{uuid.uuid4()}"
     kafka.create_topic(topic, partitions=2)
-    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    kafka.ask(1, keys.FIND_COORDINATOR, 1, m.FindCoordinatorRequest(key=topic))
     with Running(kafka.bootstrap) as proxy:
         proxy.ready()
         ask = ("status", "--connections", "--admin", f"127.0.0.1:{proxy.admin}")
@@ -312,7 +313,7 @@ def test_a_group_behind_another_proxy_is_not_said_to_need_none(
 ) -> None:
     topic = f"elsewhere-{uuid.uuid4()}"
     kafka.create_topic(topic, partitions=2)
-    kafka.ask(1, 10, 1, m.FindCoordinatorRequest(key=topic))
+    kafka.ask(1, keys.FIND_COORDINATOR, 1, m.FindCoordinatorRequest(key=topic))
     with Running(kafka.bootstrap) as one, Running(kafka.bootstrap) as other:
         other.ready()
         with closing(ByHand(("127.0.0.1", other.port_of(1)), topic, topic)) as legacy:

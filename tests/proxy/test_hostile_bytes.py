@@ -14,6 +14,7 @@ import pytest
 
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.records import record_batch
 from tests.kafka.wire import exchange, read_exactly
@@ -93,7 +94,7 @@ def test_a_request_that_trickles_in_is_cut_off(proxy: Running) -> None:
     before = proxy.disconnects("request_timeout")
     with proxy.connect(1) as sock:
         assert healthy(sock)
-        frame = framed(encode_request(18, 0, 1, "slow", m.ApiVersionsRequest()))
+        frame = framed(encode_request(keys.API_VERSIONS, 0, 1, "slow", m.ApiVersionsRequest()))
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             trickle(sock, frame)
     proxy.count_one_more("request_timeout", before)
@@ -170,7 +171,7 @@ def large(kafka: Cluster) -> str:
     for _ in range(20):
         data = m.ProduceRequestPartitionProduceData(index=0, records=batch)
         of_topic = m.ProduceRequestTopicProduceData(name="large", partition_data=[data])
-        answer = kafka.ask(1, 0, 8, m.ProduceRequest(acks=1, timeout_ms=5_000, topic_data=[of_topic]))
+        answer = kafka.ask(1, keys.PRODUCE, 8, m.ProduceRequest(acks=1, timeout_ms=5_000, topic_data=[of_topic]))
         assert answer.responses[0].partition_responses[0].error_code == 0
     return "large"
 
@@ -183,7 +184,7 @@ def test_a_client_that_asks_and_never_reads_costs_bounded_memory(proxy: Running,
             sock = proxy.connect(1)
             readers.append(sock)
             for _ in range(40):
-                sock.sendall(framed(encode_request(1, 11, 1, "lazy", fetch(large))))
+                sock.sendall(framed(encode_request(keys.FETCH, 11, 1, "lazy", fetch(large))))
         time.sleep(3)
         # 20 × 40 × 20 MB were asked for.
         assert proxy.resident_megabytes() - before < 40
@@ -211,10 +212,10 @@ def test_a_client_that_floods_with_what_is_answered_here_is_not_read_for_ever(pr
 
 
 def test_what_a_slow_reader_gets_is_whole_and_in_order(proxy: Running, kafka: Cluster, large: str) -> None:
-    direct = kafka.ask(1, 1, 11, fetch(large))
+    direct = kafka.ask(1, keys.FETCH, 11, fetch(large))
     with proxy.connect(1) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
-        sock.sendall(framed(encode_request(1, 11, 7, "slow", fetch(large))) * 2)
+        sock.sendall(framed(encode_request(keys.FETCH, 11, 7, "slow", fetch(large))) * 2)
         for _ in range(2):
             size = int.from_bytes(read_exactly(sock, 4), "big")
             received = b""
@@ -227,7 +228,7 @@ def test_what_a_slow_reader_gets_is_whole_and_in_order(proxy: Running, kafka: Cl
 
 def send_one_at_a_time(sock: socket.socket, asked: m.ListOffsetsRequest) -> None:
     for number in range(LEFT_LYING):
-        sock.sendall(framed(encode_request(2, 5, number, "slow", asked)))
+        sock.sendall(framed(encode_request(keys.LIST_OFFSETS, 5, number, "slow", asked)))
         time.sleep(0.01)
 
 
@@ -250,7 +251,7 @@ def test_small_answers_that_a_slow_reader_leaves_lying_are_whole_and_in_order(pr
 def test_an_answer_made_here_leaves_when_the_large_one_before_it_has(proxy: Running, large: str) -> None:
     with proxy.connect(1) as sock:
         unknown_version = pack(">hhih", 18, 99, 8, -1) + b"\0"
-        sock.sendall(framed(encode_request(1, 11, 7, "client", fetch(large))) + framed(unknown_version))
+        sock.sendall(framed(encode_request(keys.FETCH, 11, 7, "client", fetch(large))) + framed(unknown_version))
         sock.settimeout(30)
         for correlation_id in (7, 8):
             answer = read_exactly(sock, int.from_bytes(read_exactly(sock, 4), "big"))

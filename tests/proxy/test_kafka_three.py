@@ -56,7 +56,9 @@ def fetches_as_of_old(sock: socket.socket, topic: str) -> None:
 
 def finish_upgrade(kafka: Cluster) -> None:
     """What `kafka-features.sh upgrade` does when all brokers are new."""
-    offered = kafka.ask(1, 18, 4, m.ApiVersionsRequest(client_software_name="tests", client_software_version="1"))
+    offered = kafka.ask(
+        1, keys.API_VERSIONS, 4, m.ApiVersionsRequest(client_software_name="tests", client_software_version="1")
+    )
     newest = {each.name: each.max_version for each in offered.supported_features}
     for name in ("metadata.version", "group.version"):
         update = m.UpdateFeaturesRequestFeatureUpdateKey(

@@ -12,6 +12,7 @@ import pytest
 
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
+from kafka_protocol.messages import keys
 from tests.kafka import Cluster
 from tests.kafka.records import record_batch
 from tests.kafka.wire import read_frame
@@ -48,8 +49,8 @@ def asked(topic: str, number: int, batch: bytes) -> bytes:
     of_topic = m.ProduceRequestTopicProduceData(name=topic, partition_data=[data])
     produce = m.ProduceRequest(acks=1, timeout_ms=5_000, topic_data=[of_topic])
     frames = (
-        encode_request(0, 8, 2 * number, "large", produce),
-        encode_request(18, 0, 2 * number + 1, "large", m.ApiVersionsRequest()),
+        encode_request(keys.PRODUCE, 8, 2 * number, "large", produce),
+        encode_request(keys.API_VERSIONS, 0, 2 * number + 1, "large", m.ApiVersionsRequest()),
     )
     return b"".join(pack(">i", len(frame)) + frame for frame in frames)
 
@@ -68,7 +69,7 @@ def stored(cluster: Cluster, topic: str) -> Iterator[bytes]:
     partition = m.FetchRequestFetchPartition(partition=0, partition_max_bytes=50_000_000)
     of_topic = m.FetchRequestFetchTopic(topic=topic, partitions=[partition])
     fetch = m.FetchRequest(max_wait_ms=500, min_bytes=1, max_bytes=50_000_000, session_epoch=-1, topics=[of_topic])
-    records = cluster.ask(1, 1, 11, fetch).responses[0].partitions[0].records
+    records = cluster.ask(1, keys.FETCH, 11, fetch).responses[0].partitions[0].records
     at = 0
     while at < len(records):
         length = 12 + unpack_from(">i", records, at + 8)[0]

@@ -23,6 +23,7 @@ import pytest
 
 from kafka_protocol import messages as m
 from kafka_protocol.frames import encode_request
+from kafka_protocol.messages import keys
 from proxy.descriptors import OTHERS
 from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
@@ -190,7 +191,7 @@ def silent() -> Iterator[str]:
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_told_twice_to_stop_it_drains_no_longer_and_ends_in_order(silent: str, second: signal.Signals) -> None:
     with Running(silent) as proxy, proxy.connect() as waiting:
-        frame = encode_request(18, 0, 1, "patient", m.ApiVersionsRequest())
+        frame = encode_request(keys.API_VERSIONS, 0, 1, "patient", m.ApiVersionsRequest())
         waiting.sendall(pack(">i", len(frame)) + frame)
         proxy.wait_for(lambda: proxy.metric("requests_total", api="ApiVersions") == 1, "its request is on its way")
         proxy.process.send(signal.SIGTERM)
@@ -386,7 +387,7 @@ def test_sigterm_lets_what_was_asked_be_answered(kafka: Cluster) -> None:
             partition = m.FetchRequestFetchPartition(partition=0, partition_max_bytes=1_000)
             topic = m.FetchRequestFetchTopic(topic="drained", partitions=[partition])
             held = m.FetchRequest(max_wait_ms=1_500, min_bytes=1, max_bytes=1_000, session_epoch=-1, topics=[topic])
-            frame = encode_request(1, 11, 42, "patient", held)
+            frame = encode_request(keys.FETCH, 11, 42, "patient", held)
             waiting.sendall(pack(">i", len(frame)) + frame)
             proxy.wait_for(lambda: proxy.metric("requests_total", api="Fetch") == 1, "the Fetch is on its way")
             stopping = threading.Thread(target=proxy.stop)
@@ -404,7 +405,7 @@ def test_a_client_that_hangs_up_its_half_still_gets_its_answers(kafka: Cluster) 
     with Running(kafka.bootstrap) as proxy:
         proxy.ready()
         with proxy.connect(1) as sock:
-            frame = encode_request(3, 1, 9, "hasty", m.MetadataRequest(topics=[]))
+            frame = encode_request(keys.METADATA, 1, 9, "hasty", m.MetadataRequest(topics=[]))
             sock.sendall(pack(">i", len(frame)) + frame)
             answered = read_frame(sock)
             assert answered[:4] == pack(">i", 9)

@@ -32,7 +32,7 @@ from translation.rules import Pacing, Rules
 
 KEY = ("group", "member")
 JOIN = encode_request(
-    11, 0, 1, "client", m.JoinGroupRequest(group_id=KEY[0], member_id=KEY[1], session_timeout_ms=9_000)
+    keys.JOIN_GROUP, 0, 1, "client", m.JoinGroupRequest(group_id=KEY[0], member_id=KEY[1], session_timeout_ms=9_000)
 )
 MEMBER = m.ConsumerGroupDescribeResponseMember(
     member_id=KEY[1], member_epoch=3, subscribed_topic_names=["orders"], member_type=0

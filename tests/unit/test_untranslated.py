@@ -9,6 +9,7 @@ import pytest
 
 from kafka_protocol import decode_request, decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
+from kafka_protocol.messages import keys
 from proxy.groups import classic
 from proxy.groups.passing import Ruling
 from proxy.groups.untranslated import Untranslated
@@ -42,18 +43,18 @@ class Passing:
     def join(self, client: str, member_id: str, code: int, told_id: str, reason: str = REASON) -> None:
         join = m.JoinGroupRequest(group_id="group", member_id=member_id, protocol_type="consumer")
         answer = encode_response(11, 4, 1, m.JoinGroupResponse(error_code=code, member_id=told_id))
-        self._take(client, encode_request(11, 4, 1, client, join), answer, reason)
+        self._take(client, encode_request(keys.JOIN_GROUP, 4, 1, client, join), answer, reason)
 
     def beat(self, client: str, member_id: str, code: int = e.NONE, reason: str = REASON) -> None:
         beat = m.HeartbeatRequest(group_id="group", member_id=member_id)
         answer = encode_response(12, 3, 1, m.HeartbeatResponse(error_code=code))
-        self._take(client, encode_request(12, 3, 1, client, beat), answer, reason)
+        self._take(client, encode_request(keys.HEARTBEAT, 3, 1, client, beat), answer, reason)
 
     def leave(self, client: str, *member_ids: str, code: int = e.NONE) -> None:
         members = [m.LeaveGroupRequestMemberIdentity(member_id=each) for each in member_ids]
         leave = m.LeaveGroupRequest(group_id="group", members=members)
         answer = encode_response(13, 4, 1, m.LeaveGroupResponse(error_code=code))
-        self._take(client, encode_request(13, 4, 1, client, leave), answer, REASON)
+        self._take(client, encode_request(keys.LEAVE_GROUP, 4, 1, client, leave), answer, REASON)
 
     def hangs_up(self, client: str) -> None:
         self.untranslated.closed(self.lines.pop(client))
@@ -182,7 +183,7 @@ def test_or_hears_why_it_gives_none(gives: m.JoinGroupResponse | None, told: int
     passing.gives = gives
     passing.join("alice", "alice-of-ours", e.NONE, "")
     [answer] = passing.answered
-    assert decode_response(11, 4, answer)[1].error_code == told
+    assert decode_response(keys.JOIN_GROUP, 4, answer)[1].error_code == told
     assert (passing.forwarded, passing.present) == ([], {})
 
 
@@ -212,7 +213,7 @@ class OldJoin:
             protocol_type="consumer",
             protocols=protocols,
         )
-        self.frame = encode_request(11, version, 5, "alice", body)
+        self.frame = encode_request(keys.JOIN_GROUP, version, 5, "alice", body)
         self.passing.untranslated.take(line, classic.read(self.frame), REASON)
 
     def _forward(self, frame: bytes, heard: Any) -> None:
@@ -238,7 +239,7 @@ def test_a_version_that_the_broker_would_hang_up_on_passes_in_one_that_it_takes(
     """And is answered in its own. It may be parked for minutes: the client waits, as for any broker."""
     old = OldJoin(version, offered)
     assert old.heard == (2, timeout_ms)
-    correlation_id, told = decode_response(11, version, old.told)
+    correlation_id, told = decode_response(keys.JOIN_GROUP, version, old.told)
     assert (correlation_id, told.generation_id, told.member_id, told.leader) == (5, 3, "alice-1", "alice-1")
     assert [(each.member_id, each.metadata) for each in told.members] == [("alice-1", b"as it is")]
     assert (old.passing.said, old.passing.present) == (["alice"], {"alice-1": REASON})

@@ -134,15 +134,15 @@ class LegacyClient:
     def stops(self) -> None:
         """A static member says nothing; a dynamic one commits and leaves."""
         self.commits()
-        life = self._next_round()
+        round_ = self._next_round()
         self.stable = False
         if self.style.instance_id is None and self.member_id:
             leave = ev.LeaveRequested(request=0)
-            self._ask(0, leave, lambda answer: self._left(life), lambda: self._left(life))
+            self._ask(0, leave, lambda answer: self._left(round_), lambda: self._left(round_))
             if self.style.hangs_up_after_leave:
-                self._clock.after(2, lambda: self._left(life))
+                self._clock.after(2, lambda: self._left(round_))
         else:
-            self._left(life)
+            self._left(round_)
 
     def vanishes(self) -> None:
         """kill -9: not a word, and its partitions are in nobody's hands."""
@@ -186,12 +186,12 @@ class LegacyClient:
     # ------------------------------------------------------------------------------------------- joining and syncing
 
     def _join(self) -> None:
-        life = self._next_round()
+        round_ = self._next_round()
         self.stable = False
         self.joins += 1
         for number in range(1, self.style.joins_in_a_row):
             self._ask(0, self._join_request(number), lambda answer: None, lambda: None)
-        self._ask(0, self._join_request(0), lambda answer: self._joined(life, answer), lambda: self._later(life))
+        self._ask(0, self._join_request(0), lambda answer: self._joined(round_, answer), lambda: self._later(round_))
 
     def _join_request(self, number: int) -> ev.JoinRequested:
         style = self.style
@@ -209,96 +209,96 @@ class LegacyClient:
             client_id=self.name,
         )
 
-    def _joined(self, life: int, answer: do.AnswerJoin) -> None:
+    def _joined(self, round_: int, answer: do.AnswerJoin) -> None:
         error = Error(answer.error_code)
-        if life != self._round:
+        if round_ != self._round:
             return
         if error is Error.MEMBER_ID_REQUIRED:
             self.member_id = answer.member_id
             self._join()
         elif error is not Error.NONE:
-            self._refused("JoinGroup", life, error)
+            self._refused("JoinGroup", round_, error)
         else:
             if answer.member_id == self.member_id and self._says_generations:
                 rises(f"generation of {self.name}", self.generation, answer.generation)
             self.member_id, self.generation = answer.member_id, answer.generation
             self._generation_is_void = False
-            self._sync(life)
+            self._sync(round_)
 
-    def _sync(self, life: int) -> None:
+    def _sync(self, round_: int) -> None:
         sync = ev.SyncRequested(request=0, generation=self.generation, instance_id=self.style.instance_id)
-        self._ask(0, sync, lambda answer: self._synced(life, answer), lambda: self._later(life))
+        self._ask(0, sync, lambda answer: self._synced(round_, answer), lambda: self._later(round_))
 
-    def _synced(self, life: int, answer: do.AnswerSync) -> None:
-        if life != self._round:
+    def _synced(self, round_: int, answer: do.AnswerSync) -> None:
+        if round_ != self._round:
             return None
         if answer.error_code:
-            return self._refused("SyncGroup", life, Error(answer.error_code))
+            return self._refused("SyncGroup", round_, Error(answer.error_code))
         assigned = partitions_of(answer.assignment)
         lost = self.owned - assigned
         self._take(assigned - self.owned)
         self.stable = not lost
         if lost:
-            return self._give_up(life, lost, then=self._join)
-        self._clock.after(self._beat_ms(), lambda: self._beat(life))
-        return self._clock.after(self.style.commit_ms, lambda: self._autocommit(life))
+            return self._give_up(round_, lost, then=self._join)
+        self._clock.after(self._beat_ms(), lambda: self._beat(round_))
+        return self._clock.after(self.style.commit_ms, lambda: self._autocommit(round_))
 
     # ------------------------------------------------------------------------------------------ beating and committing
 
-    def _beat(self, life: int) -> None:
-        if life == self._round:
+    def _beat(self, round_: int) -> None:
+        if round_ == self._round:
             beat = ev.HeartbeatRequested(request=0, generation=self.generation, instance_id=self.style.instance_id)
             sent_at = self._clock.now
-            self._ask(1, beat, lambda answer: self._beaten(life, sent_at, answer), lambda: self._beat_again(life))
+            self._ask(1, beat, lambda answer: self._beaten(round_, sent_at, answer), lambda: self._beat_again(round_))
 
-    def _beaten(self, life: int, sent_at: int, answer: do.AnswerHeartbeat) -> None:
-        if life != self._round:
+    def _beaten(self, round_: int, sent_at: int, answer: do.AnswerHeartbeat) -> None:
+        if round_ != self._round:
             return
         error = Error(answer.error_code)
         if error is Error.NONE:
             since = self._clock.now if self.style.beats_from_answer else sent_at
-            self._clock.at(max(self._clock.now, since + self._beat_ms()), lambda: self._beat(life))
+            self._clock.at(max(self._clock.now, since + self._beat_ms()), lambda: self._beat(round_))
         elif error in LOOK_AGAIN:
-            self._beat_again(life)
+            self._beat_again(round_)
         elif error is Error.REBALANCE_IN_PROGRESS:
-            self._rejoin(life)
+            self._rejoin(round_)
         else:
-            self._refused("Heartbeat", life, error)
+            self._refused("Heartbeat", round_, error)
 
-    def _beat_again(self, life: int) -> None:
-        if life == self._round:
-            self._clock.after(self.style.retry_ms, lambda: self._beat(life))
+    def _beat_again(self, round_: int) -> None:
+        if round_ == self._round:
+            self._clock.after(self.style.retry_ms, lambda: self._beat(round_))
 
     def _beat_ms(self) -> int:
         return self.style.beat_ms + self._chance.randint(0, self.style.beat_jitter_ms)
 
-    def _rejoin(self, life: int) -> None:
+    def _rejoin(self, round_: int) -> None:
         """Eager: everything is revoked, and committed first. Cooperative: nothing yet."""
-        if life != self._round or not self.stable:
+        if round_ != self._round or not self.stable:
             return
         self.stable = False
         if self.style.cooperative or not self.owned:
             self._join()
         else:
-            self._give_up(life, self.owned, then=self._join)
+            self._give_up(round_, self.owned, then=self._join)
 
-    def _give_up(self, life: int, lost: frozenset[TopicAndNumber], then: Callable[[], None]) -> None:
+    def _give_up(self, round_: int, lost: frozenset[TopicAndNumber], then: Callable[[], None]) -> None:
         """The revoke callback: it takes its time, commits, and then the partitions are let go."""
         self._ledger.calls_back(lost)
 
         def over() -> None:
-            if life == self._round:
+            if round_ == self._round:
                 self._let_go(lost)
                 then()
 
-        self._clock.after(self.style.revoke_ms, lambda: self._commit(life, then=over))
+        self._clock.after(self.style.revoke_ms, lambda: self._commit(round_, then=over))
 
-    def _autocommit(self, life: int) -> None:
-        if life == self._round and self.stable:
-            self._commit(life, then=lambda: self._clock.after(self.style.commit_ms, lambda: self._autocommit(life)))
+    def _autocommit(self, round_: int) -> None:
+        if round_ == self._round and self.stable:
+            self._commit(round_, then=lambda: self._clock.after(self.style.commit_ms, lambda: self._autocommit(round_)))
 
-    def _commit(self, life: int, then: Callable[[], None]) -> None:
-        if life != self._round:
+    def _commit(self, round_: int, then: Callable[[], None]) -> None:
+        if round_ != self._round:
             return None
         topics, now = self._upstream.coordinator.topics, self._clock.now
         held = {
@@ -310,24 +310,24 @@ class LegacyClient:
         offsets = {TopicPartition(topics.ids[topic], number): offset for (topic, number), offset in held.items()}
 
         def committed(answer: do.AnswerCommit) -> None:
-            self._commit_answered(life, held, answer)
+            self._commit_answered(round_, held, answer)
             then()
 
         return self._ask(1, commit, committed, then, offsets)
 
-    def _commit_answered(self, life: int, held: dict[TopicAndNumber, int], answer: do.AnswerCommit) -> None:
+    def _commit_answered(self, round_: int, held: dict[TopicAndNumber, int], answer: do.AnswerCommit) -> None:
         error = Error(answer.error_code or 0)
         if error is Error.NONE:
             self._ledger.commit_acknowledged(held)
         elif error not in LOOK_AGAIN:
             self.refusals.append(("OffsetCommit", error))
-            is_honest = life == self._round and self.stands and self.stable and not self._generation_is_void
+            is_honest = round_ == self._round and self.stands and self.stable and not self._generation_is_void
             if is_honest and error is not Error.REBALANCE_IN_PROGRESS:
                 raise Broken("HonestGeneration", f"{self.name} commits what it holds and hears {error.name}")
 
     # ------------------------------------------------------------------------------------------------- when it goes wrong
 
-    def _refused(self, request: str, life: int, error: Error) -> None:
+    def _refused(self, request: str, round_: int, error: Error) -> None:
         if error not in LOOK_AGAIN:
             self.refusals.append((request, error))
         if error is Error.FENCED_INSTANCE_ID:
@@ -335,25 +335,25 @@ class LegacyClient:
             self.vanishes()
         elif error is Error.UNKNOWN_MEMBER_ID:
             self._forget_membership()
-            self._later(life)
+            self._later(round_)
         elif error is Error.ILLEGAL_GENERATION:
             self._let_go(self.owned)
-            self._later(life)
+            self._later(round_)
         else:
-            self._later(life)
+            self._later(round_)
 
-    def _later(self, life: int) -> None:
+    def _later(self, round_: int) -> None:
         """Join again, in a moment. Whoever held something through a failed round holds it still."""
-        if life == self._round:
-            self._clock.after(self.style.retry_ms, lambda: self._join() if life == self._round else None)
+        if round_ == self._round:
+            self._clock.after(self.style.retry_ms, lambda: self._join() if round_ == self._round else None)
 
     def _forget_membership(self) -> None:
         self._let_go(self.owned)
         self.former_ids.add(self.member_id)
         self.member_id, self.generation = "", -1
 
-    def _left(self, life: int) -> None:
-        if life == self._round:
+    def _left(self, round_: int) -> None:
+        if round_ == self._round:
             self._next_round()
             self._gone()
 

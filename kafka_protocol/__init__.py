@@ -9,6 +9,15 @@ Every client-facing API in every version from 0 (Kafka 4.4 united with 3.9), req
 and assignment that consumers embed in them. Tagged fields that are not known are kept byte for byte. Anything that is not
 exactly a message is a `CodecError`. The structs are the generator's (`kafka_protocol.generator`), the functions are
 compiled from the schemas beside them when first used (`kafka_protocol.compiler`).
+
+    generator/     from Kafka's definitions to messages/ (structs and schemas, checked in)
+    schema.py      what a message looks like, as data
+    compiler.py    from a schema to straight-line Python
+    codec.py       messages to bytes and back
+    frames.py      headers, and the table of APIs
+    surgery.py     the front of a message, exchanged without the rest
+    explaining.py  where did decoding or encoding go wrong?
+    errors.py      the one error that leaves this package
 """
 
 from __future__ import annotations

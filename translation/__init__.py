@@ -14,6 +14,49 @@ first is some earlier value of the second, or the same. *Assigned, told, owned, 
 JoinGroup that waits for a whole assignment. *Held*: a Heartbeat that waits for news. *Moving*: a group in which
 something was seen to change lately.
 
+The files, by the question that each answers.
+
+One step of one member:
+    step.py             the door: one fact in, the member as it is now and its orders out
+    events.py           what can a member be told?
+    actions.py          what can it order?
+    member.py           what is known of one client, and the four words for partitions
+    states.py           which moves of phase and standing are legal, and which pairs?
+    turn.py             one step under way
+    transition.py       what changed, for whoever watches
+    rules.py            the settings
+    errors.py           Kafka's error codes, and our own mistakes
+The client's side:
+    speaking.py         to whom does the client speak: to a member, or to one that is no member any more?
+    admission.py        whom do we not translate?
+    joining.py          how is a JoinGroup answered?
+    syncing.py          how is a SyncGroup answered?
+    holding.py          how is a Heartbeat answered, and for how long may it be held?
+    committing.py       how is a commit answered?
+    leaving.py          how is a LeaveGroup answered?
+    waiting.py          who is answered when things go wrong?
+    refusals.py         which error is the client told for which of the coordinator's?
+    embedded.py         the bytes inside JoinGroup and SyncGroup
+The coordinator's side:
+    sending.py          when do we heartbeat upstream, and with what?
+    group_heartbeat.py  that heartbeat and its answer, field by field
+    answers.py          what does the coordinator's answer mean?
+    learning.py         what else does a member learn?
+    assignors.py        which server assignor does a client mean, and which one do the members of a group agree on?
+Time, comings and goings:
+    deadlines.py        what has become due?
+    adopting.py         how does a member come to be here that began elsewhere?
+    farewell.py         when is a silent client given up?
+    ending.py           how does a member end?
+    stopping.py         what does it do when its proxy stops?
+The members of one group together:
+    group.py            what do they know together?
+    motion.py           when do they look closely at the coordinator?
+    watch.py            whose turn is it to look?
+    handover.py         when can partitions change hands?
+
+protocol_page.py prints docs/protocol.md from the tables.
+
 How to host members (the proxy does it over sockets, the simulation without):
 
 1. Keep one `Member` per (group id, member id), and for static ones an index (group id, instance id) -> member id.

@@ -18,7 +18,9 @@ dropped: it lives as long as a demo or a test.
 
     cluster.py   topics, logs, nodes, groups: what is so          server.py   connections: frames in, answers out
     log.py       one partition's records                          faults.py   what goes wrong on demand
-    apis.py      which requests are served, in which versions, by which of *_requests.py
+    codes.py     the errors that it answers                       request.py  a request, as it reaches those who answer it
+    apis.py      which requests are served, in which versions, by which of these:
+                 group_requests.py, offset_requests.py, record_requests.py, topic_requests.py
 """
 
 from demo.cluster.cluster import Cluster

@@ -136,7 +136,20 @@ def test_the_rules_of_the_runbook_are_taken(tmp_path: Path) -> None:
         assert len(load({}, {}, file).settings.groups) == len(example["groups"])
 
 
-@pytest.mark.parametrize("package", ["proxy/groups", "simulation"])
+PACKAGES = [
+    "proxy",
+    "proxy/groups",
+    "proxy/tracing",
+    "translation",
+    "kafka_protocol",
+    "simulation",
+    "pipeline",
+    "demo",
+    "demo/cluster",
+]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_names_every_file_of_its_own(package: str) -> None:
     said = (ROOT / package / "__init__.py").read_text()
     files = {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}

@@ -17,7 +17,7 @@ from translation.member import Contract
 from translation.states import Phase, Standing
 from translation.turn import Turn
 
-# Of those that a client may name: there are numbers beyond it.
+# A client may name any generation. Taken for no more than this, it leaves higher numbers to tell.
 LARGEST_GENERATION = 2**30
 
 
@@ -92,7 +92,7 @@ def still_valid(
 
 
 def untold(generation: int) -> int:
-    """By whoever told the client that one."""
+    """A generation that the client cannot have been told yet, if this is its last."""
     return min(generation, LARGEST_GENERATION) + 1
 
 

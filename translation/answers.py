@@ -102,7 +102,8 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
 
 
 def _look_anew(parked: ParkedJoin | None) -> ParkedJoin | None:
-    """What the group said of the rest was of before: whoever gave this has let others be asked sooner for theirs."""
+    """What the group said of partitions that are still to come was said before this grant: others may be asked for theirs
+    sooner now."""
     return parked and msgspec.structs.replace(parked, rest_at=0, rest_from=0)
 
 
@@ -167,8 +168,10 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
 
 
 def _choked(turn: Turn, sent: GroupHeartbeat, told: Refusal) -> None:
-    """Maybe on an old vote for an assignor that the coordinator has no longer: to the vote itself it says so. Where it then
-    takes no other either, others' old votes outweigh ours. They can only end with their members, as can ours."""
+    """The coordinator failed at something that has no code of its own: maybe at an old vote for an assignor that it has no
+    longer. So the vote is said again, and refused as such if that is it (UNSUPPORTED_ASSIGNOR). If the coordinator fails at
+    another vote too, old votes of others outweigh ours. Votes end only with their members: this one leaves, and its client
+    joins anew."""
     member = turn.member
     is_new = sent.server_assignor not in (None, member.voted)
     if member.contract.refused and is_new and sent.member_epoch > JOIN_EPOCH:
@@ -206,8 +209,8 @@ def _try_later(turn: Turn, told: Refusal) -> None:
 
 
 def _retry_at(member: Member, now: int) -> int:
-    """With all said, which is for when the client speaks. Without, a coordinator that has moved on fences: not before it must
-    be thought that the client is silent."""
+    """A heartbeat that is to say all waits for the client to speak. Without that a coordinator that has moved on fences the
+    member, so none is sent before the client counts as silent."""
     soon = now + member.rules.retry_ms
     return (
         max(soon, member.heard_at + member.patience_ms) if member.must_say_all and member.standing in JOINED else soon

@@ -48,7 +48,8 @@ def _impropriety(member: Member, commit: CommitRequested) -> int:
 
 
 def _tells_by_generation(member: Member) -> bool:
-    """An adopted member has none until it rejoins, and between JoinGroup and SyncGroup it may be that of before."""
+    """The generation that it names says whether a commit is honest. An adopted member has none until it rejoins, and between
+    JoinGroup and SyncGroup a client may still name the one before."""
     return member.generation != -1 and member.phase is not Phase.COMPLETING_REBALANCE
 
 
@@ -63,7 +64,8 @@ def _holds(member: Member, committed: Named) -> bool:
 
 
 def _held(member: Member, committed: Named) -> Named:
-    """Or not read. While the name of such a topic is not known, a topic that we cannot place may be that one."""
+    """What of it the client may commit: partitions that it holds, and those of topics that it does not read. While a topic of
+    its own has no name for us, any that it subscribes to may be that one."""
     its_own = _may_commit(member)
     held = named(member, its_own)
     guarded = set(member.names.values())

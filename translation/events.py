@@ -147,9 +147,9 @@ class TopicsAllowed(Event, frozen=True, kw_only=True):
 class TargetLearned(Event, frozen=True, kw_only=True):
     """What ConsumerGroupDescribe says of this member. Committed state: it may lag a little behind the answers.
 
-    The rest is the group's word. Nobody else is in it; or only others who have joined since all was given to one. And
-    (handover.py) of what the member lacks, so many partitions will have been given up by then, for those who have them are
-    asked already; and none of it can come before `rest_from`.
+    The rest is the group's word (motion.py). `alone`: nobody else is in the group. `begins`: all was given to one member,
+    and the others have joined since. Of what this member lacks (handover.py), `coming` partitions will have been given up
+    by `comes_at`, for those who have them are asked already; and none of it can come before `rest_from`.
     """
 
     group_epoch: int

@@ -123,8 +123,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     epoch: int = 0
     local: bool = False
     passing: bool = False
-    beat_at: int | None = None  # a direct native member: since when, at the earliest, it was last seen to have beaten
-    beat_within_ms: int = 0  # and it did within so long after that
+    beat_at: int | None = None  # a direct native member: it was last seen to have beaten, at this time or later
+    beat_within_ms: int = 0  # but no later than so long after it
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = LONG_AGO  # a local one: its client hears of a rebalance then, if told before, as last described
     gives_at: int = LONG_AGO  # and will have let go then
@@ -144,12 +144,12 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
     hushed_until: int = 0  # how far the members have been told of that
     told_until: int = 0  # and how far of motion
-    wishers: frozenset[str] = frozenset()
+    wishers: frozenset[str] = frozenset()  # members here that want a description
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
     epoch: int = 0  # the newest that is known
-    rose_at: int | None = None  # since when, at the earliest: then somebody came, went or asked
-    rose_within_ms: int = 0  # or within so long after that
+    rose_at: int | None = None  # it rose (for somebody came, went or asked) at this time or later
+    rose_within_ms: int = 0  # but no later than so long after it
     rises: bool = False  # a sign of the next one has been seen
     describe_at: int | None = None
 

@@ -28,7 +28,7 @@ from translation.waiting import answer_held
 
 # One odd beat changes the rhythm by no more than this, either way; two that differ by no more are the rhythm.
 SHORTEST_STEP, LONGEST_STEP = 0.8, 1.25
-# As many times in a row one may come late for reasons of its own.
+# Who is caught so often in a row stands no holds. Once may be for reasons of its own.
 STRIKES = 2
 # The second hold is this part of the first, if that was what the rhythm is known from.
 SHORTER_PART = 0.6
@@ -38,10 +38,11 @@ SOON_MS = 150
 PROVING_PART = 0.4
 # By a timer a beat comes one rhythm after the last; from who waits for the answer, one rhythm after the hold.
 LATE_PART = 0.6
-# A beat that was not held and came so nearly as late as those that were: the timer is slow, and no hold was to blame.
+# A beat that was not held and came at least this part as late as those that were: the timer is slow, no hold was to blame.
 AS_LATE_PART = 0.8
+# No timer beats so soon after something was answered.
 AT_ONCE_MS = 25
-# What is given up early lies idle. So much of an interval is better than a receiver's beat missed: that costs a whole one.
+# What is given up early lies idle. This part of an interval is better than a receiver's beat missed: that costs a whole one.
 MISSED_PART = 0.45
 
 

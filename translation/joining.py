@@ -164,8 +164,8 @@ def contract_of(join: JoinRequested, subscription: Subscription, rules: Rules, u
 
 
 def _contract_anew(member: Member, join: JoinRequested, subscription: Subscription) -> Contract:
-    """Whoever offers what it offered votes as before, also for what it was talked into: a vote for something else with each
-    JoinGroup would be a new target with each, and that the next JoinGroup."""
+    """A client that offers what it offered before votes as before, also for what it was talked into (AssignorAgreed). Another
+    vote with each JoinGroup would make a new target with each, and that would cause the next JoinGroup."""
     contract = contract_of(join, subscription, member.rules, member.contract.assignor)
     same = contract.offers == member.contract.offers
     before = member.contract
@@ -195,16 +195,19 @@ def claims(member: Member, subscription: Subscription) -> Partitions:
 
 
 def _was_elsewhere(member: Member, subscription: Subscription) -> bool:
-    """Or may have been, and been told more there: only a generation that was told here says that it was not. Subscriptions
-    before version 2 have none."""
+    """The client was at another proxy, or may have been, and may have been told more there. Only a generation that was told
+    here shows that it was not; subscriptions before version 2 have none."""
     is_told_here = 0 <= subscription.generation <= member.generation
     return member.is_stranger or member.has_just_come or not is_told_here
 
 
 def _claims_the_unknown(member: Member, subscription: Subscription) -> bool:
-    """It holds something that we could not even name to the coordinator, which would then give it to somebody else.
-    Not where it may be of a topic that it is known to hold and whose name is not known, or no more. Nor where it was adopted
-    and subscribed to it, for the names of all these were asked for: that one is deleted, and nobody will have it."""
+    """It claims partitions of a topic whose id we do not know: we could not even name them to the coordinator, which would
+    give them to somebody else.
+
+    Not while a topic that it is known to hold has no name for us: the claim may be about that one. Nor where it was adopted
+    and subscribes to the topic: all those were asked about, so this one is deleted, and nobody will have it.
+    """
     if any(member.names.get(tp.topic_id) is None for tp in member.assigned | member.owned):
         return False
     asked_for = member.contract.topics if member.is_stranger else ()
@@ -266,8 +269,8 @@ def is_ripe(member: Member, now: int) -> bool:
 
 
 def _answer(turn: Turn, parked: ParkedJoin) -> None:
-    """A generation is the epoch; but more may be granted at the same one, and what a client was told is known by the number,
-    to this proxy and to others that had the client: so none is told again that another has told."""
+    """The generation that is told is the epoch. But more may be granted at the same epoch, and all proxies that have had the
+    client know what it was told by that number: so a number that another may have told is not told again (`floor`)."""
     member = turn.member
     generation = max(member.epoch, member.floor)
     for request in parked.requests:

@@ -75,7 +75,8 @@ def _company_by(member: Member, event: TargetLearned) -> int:
 
 
 def _await_rest(turn: Turn, event: TargetLearned, company_by: int) -> None:
-    """What is there for a parked client lies idle while it waits for what is coming; which would lie until it beats."""
+    """Is it worth waiting for what is coming? What is there for a parked client lies idle while it waits; what comes after
+    its answer lies idle until its next beat."""
     member = turn.member
     if member.parked is None:
         return

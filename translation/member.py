@@ -23,14 +23,16 @@ Partitions = frozenset[TopicPartition]
 NOTHING: Partitions = frozenset()
 # What all libraries beat at unless told otherwise.
 USUAL_RHYTHM_MS = 3_000
-# Of its rhythm, from beat to beat. One that was said to another proxy makes it two.
+# A beat is on time within this part of the client's rhythm after the last that was heard here. Had it said one to another
+# proxy in between, two rhythms would lie between them.
 ON_TIME_PART = 1.5
 # Longer ago than any session.
 LONG_AGO = -(2**62)
-# A silent client's member beats so much more rarely, but three times in a coordinator's session, by default.
+# The member of a silent client beats only once in so many intervals, or in so long if that is less: by default that is three
+# times in a coordinator's session.
 SILENT_INTERVALS = 3
 SILENT_MS = 15_000
-# And lulls may keep a member from beating for no longer.
+# Lulls (events.LullWanted) keep a member from beating for no more intervals than this.
 LULLED_INTERVALS = 2
 
 
@@ -38,15 +40,16 @@ class ParkedJoin(msgspec.Struct, frozen=True):
     """JoinGroup requests that wait for one answer. A second one on a new socket joins the first."""
 
     requests: tuple[int, ...]
-    until: int  # for the assignment to become whole
-    word_by: int  # for the coordinator to say anything at all
+    until: int  # so long it waits for the assignment to become whole
+    word_by: int  # so long it waits for the coordinator to say anything at all
     knows_id: bool  # the client has heard its member id before
-    rest_at: int = 0  # more will have been given up by then, and is worth waiting for
-    rest_from: int = 0  # and nothing more can come before then
+    rest_at: int = 0  # by then more will have been given up for it, which is worth waiting for
+    rest_from: int = 0  # before then nothing more can come
 
 
 class Rejoin(msgspec.Struct, frozen=True):
-    """When, and for which beat of the receiver of what it gives, if for one."""
+    """When the client is to be asked to rejoin. `beat_at`: in time for that beat of whoever receives what it gives; None: in
+    time for no beat in particular."""
 
     at: int
     beat_at: int | None = None
@@ -82,7 +85,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ballot(self) -> tuple[str, ...]:
-        """Which it could vote for, if it may vote: its offers, or what stands in for them."""
+        """The assignors that it could vote for: those of its offers that the coordinator knows, else the one that stands in
+        for them. None where it has no vote."""
         known = tuple(name for name in self.offers if name not in self.refused)
         return () if self.assignor is None else known or (self.assignor,)
 
@@ -142,8 +146,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # Times, absolute. None: not pending.
     heard_at: int = 0
     answered_at: int = LONG_AGO  # when it last heard what became of a commit: until then its next word may have waited
-    served_at: int = LONG_AGO  # after a loss a coordinator was there again then: the silent client has its time anew
-    told_at: int | None = None  # what it has, by a SyncGroup here: its beats begin then
+    served_at: int = LONG_AGO  # when a coordinator was there again after a loss: a silent client's time begins anew
+    told_at: int | None = None  # when a SyncGroup here told it what it has: its beats begin then
     beat_seen_at: int | None = None
     beat_ms: int | None = None  # the client's own rhythm
     rejoin_ms: int = 0  # from when it was asked to rejoin until it did, the last time
@@ -264,8 +268,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.phase is not Phase.ABSENT and self.parked is None and at >= self.heard_at + self.patience_ms
 
     def is_on_time(self, now: int) -> bool:
-        """Who beats no more than twice a session counts as silent before each beat; but had it said the last one elsewhere,
-        this one would come later."""
+        """A client that beats no more than twice a session counts as silent before each beat, though it was here all the
+        time. Had it said a beat elsewhere meanwhile, this one would come later."""
         if self.beat_ms is None or self.beat_seen_at is None:
             return False
         return now < self.beat_seen_at + int(ON_TIME_PART * self.beat_ms)
@@ -319,9 +323,12 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def calm_at(self) -> int | None:
-        """When an assignment that has been the same for so long counts as whole: where nobody can say whether it is; and,
-        much sooner, where the client has let go of everything and what it may have lies idle meanwhile; but not before what
-        comes soon, and at once if nothing can."""
+        """When the assignment counts as whole because it has not changed for a while.
+
+        Where the client has let go of everything, what it may have lies idle meanwhile: that is soon (`idle_ms`), but not
+        before what is worth waiting for (`rest_at`), and sooner still if nothing more can come in that time (`rest_from`).
+        Else only where nobody can say whether it is whole, and then late (`calm_ms`).
+        """
         if self.parked is None or self.is_waited_for or self.unnamed:
             return None
         if self.is_idle:
@@ -332,8 +339,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def answer_by(self) -> int | None:
-        """When the parked JoinGroup is answered at the latest. Whose client holds nothing does better to wait than to hear of
-        its partitions with its first beat (some of them: `calm_at`)."""
+        """When the parked JoinGroup is answered at the latest. A client that holds nothing is not told so before `word_by`:
+        it does better to wait than to hear of its partitions with its first beat. (When some are there: `calm_at`.)"""
         if self.parked is None:
             return None
         can_tell = not self.is_waited_for and (self.owned or self.blind)
@@ -352,8 +359,8 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def journal_entry(self) -> JournalEntry:
-        """With what the client was told less, and holds until it has let go of it: where brokers before 4.3 are asked, nobody
-        else knows."""
+        """What the client was told, and what it may still hold beyond that: partitions that it was told to give up, and has
+        yet to let go of. Brokers before 4.3 do not describe those, so nobody else knows."""
         return JournalEntry(
             group_id=self.group_id,
             member_id=self.member_id,

@@ -79,13 +79,7 @@ REFUSALS: dict[int, Refusal] = {
 }
 
 # Whatever else there is (an assignor that threw, a code of the future): the member keeps trying, the client comes again.
-OTHER = Refusal(
-    then=Then.RETRY,
-    join=e.COORDINATOR_LOAD_IN_PROGRESS,
-    sync=e.NOT_COORDINATOR,
-    heartbeat=e.NONE,
-    commit=None,
-)
+OTHER = _inside(Then.RETRY)
 
 # Commits that came under an epoch the coordinator has left behind. TxnOffsetCommit before version 6 says it as
 # ILLEGAL_GENERATION. They are sent again with a newer epoch, and only then:

@@ -10,8 +10,9 @@ from translation.member import LULLED_INTERVALS, NOTHING, SILENT_INTERVALS, SILE
 from translation.states import Standing
 from translation.turn import Turn
 
-# As long as a session is by default: who asks for the same member elsewhere is found out in one. By the clock, for that
-# needs no memory: members beat at moments of their own anyway.
+# So often a member says all though nothing has changed: once in a session of the default length, so that another proxy which
+# asks for the same member is found out within one. Counted by the clock, which needs no memory; members beat at moments of
+# their own anyway.
 SAY_ALL_MS = 45_000
 
 
@@ -92,8 +93,8 @@ def _is_to_say_all(member: Member, is_time: bool) -> bool:
 
 
 def reported(member: Member) -> Partitions:
-    """What the coordinator is told that the client holds: what it says in the JoinGroup that waits here. Else what a
-    SyncGroup would tell it counts as held, for none waits for the heartbeat in flight."""
+    """What the coordinator is told that the client holds: what it says in the JoinGroup that waits here. Without one, what a
+    SyncGroup would tell it counts as held too: a SyncGroup may be answered while the heartbeat is in flight."""
     is_joining = member.parked is not None and member.standing is Standing.ACKNOWLEDGING
     return member.owned if is_joining else member.owned | member.assigned
 

@@ -22,12 +22,13 @@ import trio
 from proxy.doors import Door
 from proxy.logs import Log
 
-# So much later than its end a client hears of it at most.
+# A client hears of the end of its connection no later than this.
 WAIT_SECONDS = 1.0
 # Of who is away: how often it is looked for, and for how long each time.
 PAUSE_SECONDS = 0.25
 LOOK_SECONDS = 1.0
-# The cluster is asked for its brokers four times as often, or its clients ask, who cannot do without that one.
+# A broker that the cluster has not named for so long is missed no more. The cluster is asked for its brokers four times
+# meanwhile, or its clients ask, who cannot do without that one.
 NAMED_SECONDS = 60.0
 
 
@@ -48,7 +49,7 @@ class Absences:
         self._dial_seconds = dial_seconds
         self._log = log
         self._tasks = tasks
-        # And when they were last named.
+        # Nodes that are away, and when the cluster last named each.
         self._away: dict[int, float] = {}
         # Who waits to hear of a node that is looked for.
         self._waiting: dict[int, list[Callable[[], None]]] = {}

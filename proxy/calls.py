@@ -35,9 +35,9 @@ class Calls:
     def __init__(self, counts: Counts, log: Log) -> None:
         self.counts = counts
         self._log = log
-        # Until when they are dialled last.
+        # Addresses that failed, and until when each is dialled last.
         self._failed: dict[Target, float] = {}
-        # By their near ends, for as long as somebody has them.
+        # Sockets that began here, by their near ends, for as long as somebody has them.
         self._sockets: WeakValueDictionary[str, socket] = WeakValueDictionary()
 
     def begin(self, target: Target) -> socket:

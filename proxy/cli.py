@@ -216,7 +216,7 @@ def _opentelemetry_reads_its_variables() -> Iterator[None]:
 
 
 def _check(options: argparse.Namespace) -> int:
-    # As above.
+    # Only here, so that --help stays quick.
     with _opentelemetry_reads_its_variables():
         from proxy.checking import check
 
@@ -229,7 +229,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    # As above.
+    # Only here, so that --help stays quick.
     from proxy.report import report
 
     flags = {"upstream": options.upstream} if options.upstream is not None else {}

@@ -20,7 +20,7 @@ from proxy.soundness import UPSTREAM_MISSING, check
 
 ENVIRONMENT_PREFIX = "KIP848_PROXY_"
 ENVIRONMENT = "environment"
-# Said so, or with an empty word: what the file says otherwise is taken back by a flag or in the environment.
+# `none`, or an empty word, in a flag or in the environment takes back what the file says of these.
 MAY_BE_NONE = ("admin", "translation.journal", "traces.file")
 # What Kubernetes tells every pod of each Service of its namespace. One may be named kip848-proxy, or begin so.
 SERVICE, SERVICE_HOST = "KIP848_PROXY", "_SERVICE_HOST"

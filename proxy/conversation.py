@@ -120,16 +120,16 @@ class Conversation:
         self.software = ("", "")
         # No step of authentication is under way, as far as can be seen from what was last asked and answered.
         self.authenticated = False
-        # Nor may one be: it may have more steps, which the client takes before it asks anything else.
+        # One may be under way all the same: it may have more steps, which the client takes before it asks anything else.
         self._proving = False
-        # The broker knows who is at the client's end, if it wants to; asked only of those who say much at once.
+        # The broker knows who is at the client's end, if it wants to. It is asked only about a client with a large request.
         self._is_let_in = False
         # Where requests of groups go; set when the first one comes (connections.py).
         self.desk: Desk | None = None
         # The desk has a request in hand that is neither forwarded nor answered yet.
         self.in_hand = False
-        # Since there is a desk: the last Fetch, by its correlation id; and whether more was asked for before that, or a held
-        # Heartbeat, was answered, as most clients do.
+        # Noted since there is a desk: the last Fetch, by its correlation id; and whether the client has asked for more while
+        # that, or a held Heartbeat, was unanswered, as most clients do.
         self._last_fetch: int | None = None
         self.asks_ahead = False
         # What the desk sends to the broker, in order; it goes before anything the client sends later.
@@ -268,7 +268,8 @@ class Conversation:
         return b"".join(passed)
 
     def _watch(self, api: int, correlation_id: int) -> None:
-        """If the last Fetch is not answered, only what was asked here stands behind it: the client has said nothing since."""
+        """Who asks again while its last Fetch is unanswered asks ahead. The client has said nothing since that, so behind it
+        only questions of ours can stand."""
         if self._last_fetch is not None:
             self.asks_ahead = self._last_fetch in islice(reversed(self.expected), MOST_OF_OURS)
         if api >> 16 == keys.FETCH:

@@ -18,7 +18,7 @@ class Counts:
         self.requests_by_version: defaultdict[int, int] = defaultdict(int)
         self.rewritten: defaultdict[int, int] = defaultdict(int)
         self.stood_still_seconds = 0.0
-        # Of this proxy, whether they ended a connection or not.
+        # This proxy's own, whether they ended a connection or not.
         self.mistakes = 0
         self.disconnects: dict[str, int] = {cause.value: 0 for cause in Cause}
 

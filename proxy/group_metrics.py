@@ -96,9 +96,9 @@ class GroupMetrics(Collector):
         self._begun: dict[Key, tuple[str, int]] = {}
         self._asked: OrderedDict[int, str] = OrderedDict()
         self._sent: OrderedDict[int, tuple[Key, int]] = OrderedDict()
-        # When a member first asked its coordinator of those times that it had no answer, the longest ago first.
+        # Since when each member that waits has asked its coordinator without an answer, the longest wait first.
         self._unanswered: OrderedDict[Key, int] = OrderedDict()
-        # Was a member's client told of the epoch it is at? Whoever it is not known of has no entry.
+        # Was the client told of the epoch that its member is at? Where that is not known there is no entry.
         self._told: dict[Key, str] = {}
         self._passing: OrderedDict[Key, None] = OrderedDict()
         self._rebalances: Counter[Labels] = Counter()

@@ -1,4 +1,4 @@
-"""Who came up before, and of what was said already: remembered, but not for ever."""
+"""A memory that forgets: who came up before, and about whom something was said already."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_MEMORY = 4_000_000
 
 
 class Memory:
-    """Members that came up, each with the reason why, but not for ever: the oldest are forgotten."""
+    """Pairs that came up, each with the reason why if there is one. When there are too many the oldest are forgotten."""
 
     def __init__(self) -> None:
         self._keys: OrderedDict[Pair, str] = OrderedDict()

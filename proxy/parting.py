@@ -25,7 +25,7 @@ DISCARDED = bytearray(64 * 1024)
 class Partings:
     def __init__(self, epoll_set: EpollSet) -> None:
         self._epoll_set = epoll_set
-        # Until when each may take.
+        # Until when each client may take what is on its way to it.
         self._until: dict[socket, float] = {}
 
     def __len__(self) -> int:

@@ -32,7 +32,8 @@ Kind = Literal["holds", "phase"]
 
 
 class Member(msgspec.Struct, kw_only=True):
-    """A member as it is shown. `waiting_for` it was assigned and does not hold; `letting_go` it holds no longer assigned."""
+    """A member as it is shown. `waiting_for`: what is assigned to it, and its client does not hold yet; `letting_go`: what
+    its client holds, and is assigned to it no more."""
 
     group_id: str
     member_id: str

@@ -78,7 +78,7 @@ class Scout:
         self._wire = wire
         self._dial = dial
         self._log = log
-        # Before then it is not asked for brokers again, that hung up on the last who did.
+        # Once a cluster has hung up on us for asking, it is not asked for brokers again before then.
         self._ask_brokers_at = 0.0
         # The last that was said of an upstream that can't be reached, and when to say it again.
         self._tried = ""

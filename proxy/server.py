@@ -66,7 +66,7 @@ from proxy.wire import Wire, api_name
 
 # The last traces have at least this long. A collector that is there takes them in far less.
 TRACES_SECONDS = 1.0
-# So many objects that may be part of one another, more than there were: the default is 700.
+# Python looks for garbage when there are so many more objects that may refer to one another; the default is 700.
 GARBAGE_LOOKED_FOR_AT = 20_000
 
 
@@ -216,7 +216,8 @@ class Proxy:
 
 
 class Patience:
-    """With the end. Clients are answered while the drain lasts; traces have what is left of it, and a little more."""
+    """How long the end may take. Clients are answered while the drain lasts; traces have what is left of it, and a little
+    more."""
 
     def __init__(self) -> None:
         self.with_clients = trio.CancelScope()

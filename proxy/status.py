@@ -111,7 +111,7 @@ def connections_of(admins: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _get(admin: str, path: str, holds: str) -> Any:
-    """A table that holds so named what is asked for. None: a group that was there a moment ago, and is no more."""
+    """The answer, which `holds` a list of this name. None: a group that was there a moment ago, and is no more."""
     base = admin.rstrip("/") if admin.startswith(("http://", "https://")) else f"http://{admin}"
     try:
         with OPENER.open(f"{base}{path}", timeout=ANSWER_SECONDS) as answer:

@@ -59,7 +59,7 @@ class Commits:
         self._requests = requests
         # What the broker said last, by the request's number.
         self._answers: dict[int, Any] = {}
-        # Of those that let what came behind them pass: what is told, once it is known.
+        # Commits that hold back nothing behind them: what each is answered, once that is known.
         self._in_a_row: dict[int, bytes | None] = {}
         self._told = Memory()
 

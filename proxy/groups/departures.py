@@ -1,9 +1,10 @@
 """How does a member go that was here in an earlier life of this proxy, and has not been in this one?
 
 Its first word may be that it leaves; or its client does not come back, and somebody else gets what it has. Nothing of it was
-seen here: whoever watches would hold it present for good, and an owner of what it was told. So when its coordinator has let
-it go it is said to have been found, as it is when it speaks (what a proxy says of a member counts where it was found last:
-pipeline/life.py), and at once to have gone: as of the moment when that was asked for, as others may have by now what it had.
+seen in this life: whoever watches would take it for present, and for the owner of what it was told, for good. So when its
+coordinator has let it go two things are said: that it was found, as if it had spoken (of a member that proxy is believed
+which found it last: pipeline/life.py), and that it has gone. It went when that was asked for, not when it was answered: by
+then others may have what it had.
 """
 
 from __future__ import annotations

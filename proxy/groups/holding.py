@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from proxy.groups.host import Host
     from proxy.groups.requests import Requests, Waiting
 
-# A Heartbeat that was held for so long has kept from its turn whatever waited behind it; that comes within this time.
+# What waited behind a Heartbeat that was held for LONG_HOLD_MS or longer comes within BEHIND_MS of its answer.
 LONG_HOLD_MS, BEHIND_MS = 250, 25
-# As much in between two Heartbeats would soon end a hold; and a timer that begins with each answer would be late for nothing.
+# Where so many requests come between two Heartbeats, one would soon end each hold; and a client whose timer begins with the
+# answer would beat later for nothing.
 MUCH_BETWEEN = 5
 # Of a large group, whom a newcomer is compared with.
 MOST_ASKED = 16
@@ -74,7 +75,7 @@ class Holds:
         requests = conversation.requests
 
         def look() -> None:
-            """Of who asks ahead it is chance: one commit of thousands."""
+            """From a client that asks ahead it shows nothing: it may be one commit of thousands."""
             if conversation.requests > requests and not conversation.asks_ahead:
                 self._host.feed(key, ev.HoldHurt())
 

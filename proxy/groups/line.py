@@ -87,7 +87,7 @@ class Line:
         self.natives: set[str] = set()
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
-        # How many had come on the connection when it last beat, or heard its assignment.
+        # How many requests had come on the connection when its last Heartbeat, or the SyncGroup before the first, came.
         self._asked_before = 0
         self._taker = taker
         # Groups that its principal may read, and until when that counts.

@@ -33,7 +33,7 @@ class Orders:
         self._host = host
         self._requests = host.requests
         self._heartbeats = 0
-        # Of topics, by id. What is forgotten is asked for again.
+        # Names of topics, by id. What is forgotten is asked for again.
         self._names: dict[str, str] = {}
         # Groups with what was said of them: members ask again and again.
         self._warned = Memory()

@@ -36,8 +36,8 @@ from translation.joining import is_proper
 if TYPE_CHECKING:
     from proxy.groups.host import Host
 
-# Of a client id, in the member id that is made of it, which has as much room on the wire as the client id alone: 32,767
-# bytes, of which a character takes four at most.
+# So many characters of a client id go into the member id that is made of it. On the wire either has room for 32,767 bytes,
+# and a character takes four at most.
 LONGEST_NAME = 8_000
 # A member speaks on the connection of these; commits may come on a producer's.
 MEMBERS_OWN = frozenset({keys.JOIN_GROUP, keys.SYNC_GROUP, keys.HEARTBEAT})

@@ -45,10 +45,10 @@ class Together:
         self._succession = Succession(host)
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
-        # Groups in which native members pass, of which it is looked at whether they still do.
+        # Groups in which native members pass. Now and then it is looked whether they still do.
         self._passed: set[str] = set()
-        # As the coordinator knows this proxy: what its members were last described under, and what those ever were that no
-        # other proxy may have had. It may have several addresses.
+        # The hosts that the coordinator knows this proxy by, for it may have several addresses: those of loud members in the
+        # last description that showed any; and all that were ever shown of members that no other proxy may have had.
         self._own_hosts: frozenset[str] = frozenset()
         self._sure_hosts: set[str] = set()
         self._seeks = 0
@@ -231,8 +231,9 @@ class Together:
         self._clock.at(self._clock.now_ms + SEEK_MS, lambda: self._seek_oneself(group_id))
 
     def is_loud(self, key: Key) -> bool:
-        """One that was adopted and has yet to be answered may still be shown under the host that it came from; and one that
-        has hung up under the host to which it went."""
+        """Whether the coordinator must have heard this member through us last, and so shows it under a host of ours. One that
+        was adopted and has yet to be answered may still be shown under the host that it came from; and one whose client has
+        hung up under the host to which that went."""
         member, line = self._host.members.get(key), self._host.lines.get(key)
         if member is None or line is None or line.client_left:
             return False

@@ -79,21 +79,42 @@ def quiet(spark: SparkSession) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kip848-pipeline", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    verbs, where = parser.add_subparsers(dest="verb", required=True, metavar="VERB"), _where()
+    batch = verbs.add_parser("batch", parents=[where], help="files to tables")
+    batch.add_argument("input")
+    batch.add_argument("out")
+    batch.set_defaults(run=_batch)
+    _add_stream(verbs.add_parser("stream", parents=[where], help="a topic to tables"))
+    _add_report(verbs.add_parser("report", parents=[where], help="tables to a page"))
+    show = verbs.add_parser("show", parents=[where], help="look into a table")
+    show.add_argument("out")
+    show.add_argument("table", choices=(*ALL, live.TABLE, asking.SEEDS))
+    show.add_argument("--where", default="true", help="an SQL condition")
+    show.add_argument("--limit", type=_at_least_one, default=50)
+    show.set_defaults(run=_show)
+    simulate = verbs.add_parser("simulate", parents=[where], help="campaigns")
+    simulate.add_argument("--seeds", type=_at_least_one, default=1000)
+    simulate.add_argument("--from", dest="first", type=int, default=0)
+    simulate.add_argument("out")
+    simulate.set_defaults(run=_simulate)
+    return parser
+
+
+def _where() -> argparse.ArgumentParser:
+    """Flags of every verb: which Spark, and what it is told."""
     where = argparse.ArgumentParser(add_help=False)
     where.add_argument("--master", help="a Spark master (default: this machine)")
     where.add_argument("--remote", help="a Spark Connect server, sc://…")
     where.add_argument(
         "--conf", action="append", default=[], type=_setting, metavar="NAME=VALUE", help="any setting of Spark's"
     )
-    parser = argparse.ArgumentParser(
-        prog="kip848-pipeline", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    batch = verbs.add_parser("batch", parents=[where], help="files to tables")
-    batch.add_argument("input")
-    batch.add_argument("out")
-    batch.set_defaults(run=_batch)
-    stream = verbs.add_parser("stream", parents=[where], help="a topic to tables")
+    return where
+
+
+def _add_stream(stream: argparse.ArgumentParser) -> None:
     source = stream.add_mutually_exclusive_group(required=True)
     source.add_argument("--kafka", metavar="BOOTSTRAP")
     source.add_argument("--files", metavar="FOLDER", help="rotated files as they appear, instead of a topic")
@@ -115,25 +136,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     stream.add_argument("out")
     stream.set_defaults(run=_stream)
-    told = verbs.add_parser("report", parents=[where], help="tables to a page")
+
+
+def _add_report(told: argparse.ArgumentParser) -> None:
     told.add_argument("out")
     told.add_argument("file", nargs="?", type=Path, default=Path("report.html"))
     told.add_argument(
         "--pictures", type=Path, metavar="FOLDER", help="for each picture as SVG and PNG (default: FILE-pictures)"
     )
     told.set_defaults(run=_report, tables=report.READS)
-    show = verbs.add_parser("show", parents=[where], help="look into a table")
-    show.add_argument("out")
-    show.add_argument("table", choices=(*ALL, live.TABLE, asking.SEEDS))
-    show.add_argument("--where", default="true", help="an SQL condition")
-    show.add_argument("--limit", type=_at_least_one, default=50)
-    show.set_defaults(run=_show)
-    simulate = verbs.add_parser("simulate", parents=[where], help="campaigns")
-    simulate.add_argument("--seeds", type=_at_least_one, default=1000)
-    simulate.add_argument("--from", dest="first", type=int, default=0)
-    simulate.add_argument("out")
-    simulate.set_defaults(run=_simulate)
-    return parser
 
 
 def _setting(said: str) -> tuple[str, str]:

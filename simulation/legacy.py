@@ -80,7 +80,7 @@ class LegacyClient:
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
         self.member_id = ""
-        # What it said under these may be heard yet: in its last life, to a proxy that stood still.
+        # Its member ids of before: what it said under one of them, to a proxy that stood still, may be heard yet.
         self.former_ids: set[str] = set()
         self.generation = -1
         self.owned: frozenset[TopicAndNumber] = frozenset()
@@ -99,7 +99,7 @@ class LegacyClient:
         self._clock, self._chance, self._upstream, self._ledger = clock, chance, upstream, ledger
         self._sockets = Sockets(clock, chance, upstream.weather, find_proxy, style)
         self._starts: dict[TopicAndNumber, int] = {}
-        # What a late timer or answer belongs to: a newer round, or a newer life, makes it void.
+        # Timers and answers belong to the round in which they began: once there is a newer one they are void.
         self._round = 0
 
     @property

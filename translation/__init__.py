@@ -12,7 +12,11 @@ Glossary. *Event*: a fact (events.py). *Action*: an order (actions.py). *Phase* 
 member (states.py). *Generation*: the number the client was told; *epoch*: the number the coordinator goes by; the
 first is some earlier value of the second, or the same. *Assigned, told, owned, grantable*: see member.py. *Parked*: a
 JoinGroup that waits for a whole assignment. *Held*: a Heartbeat that waits for news. *Moving*: a group in which
-something was seen to change lately.
+something was seen to change lately. *Lull*, *grace*: the moment after a leave in which nobody is hurried, for a
+replacement may come. *Local*: a legacy member behind this proxy; a native one is *passing* if its heartbeats go through
+the proxy, and *direct* if it comes to the brokers itself. *Stranger*: an adopted member whose client has yet to say what
+it holds. *Silent*: a client that has not been heard for so long that it may be at another proxy; *farewell*: the time
+before its end, in which the coordinator is asked about that.
 
 The files, by the question that each answers.
 

@@ -15,13 +15,20 @@ class Clock:
     now = 0
 
 
+class Time(Protocol):
+    """That clock, or a world's."""
+
+    @property
+    def now(self) -> int: ...
+
+
 class Heartbeats(Protocol):
     def heartbeat(self, request: GroupHeartbeat, now: int) -> GroupHeartbeatAnswer: ...
 
 
 class Native:
     def __init__(
-        self, coordinator: Heartbeats, clock: Clock, member_id: str, instance_id: str | None = None, *topics: str
+        self, coordinator: Heartbeats, clock: Time, member_id: str, instance_id: str | None = None, *topics: str
     ) -> None:
         self.coordinator, self.clock = coordinator, clock
         self.member_id, self.instance_id = member_id, instance_id

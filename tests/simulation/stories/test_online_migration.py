@@ -11,8 +11,14 @@ from typing import Any
 
 import pytest
 
+from simulation.brokers import V4_0
+from simulation.errors import Error
+from simulation.group import GroupState
 from simulation.legacy import LegacyClient
 from simulation.story import Legacy, Native, Story
+from simulation.world import GROUP
+from tests.simulation.native import Native as NativeByHand
+from tests.simulation.stories.by_hand import ByHand
 from tests.simulation.stories.watching import Watch
 from translation.states import Phase
 
@@ -116,6 +122,91 @@ def test_b_rejoins_with_the_new_protocol_and_c_gives_up_what_is_to_be_its() -> N
     assert b.who.partitions == (before["A"] - now["A"]) | (before["C"] - now["C"])
     # One round for C, from Stable to Stable.
     assert watch.phases(c.who.member_id) == [Phase.PREPARE_REBALANCE, Phase.COMPLETING_REBALANCE, Phase.STABLE]
+
+
+def test_the_text_request_by_request() -> None:
+    """With what it writes beside each step, also between a JoinGroup and its SyncGroup. A and B beat when it says so, and
+    C asks when it says so. (Before 4.3, like the text, no interval keeps a target from being computed.)"""
+    story = Story(V4_0, foo=6)
+    old_b, c = story.legacy("B").joins(), ByHand(story, "C", assignors=("roundrobin",)).enters()
+    a, b = (NativeByHand(story.world.coordinator, story.world.clock, name) for name in ("A", "B"))
+    story.begins_at_epoch(21)
+    a.joins()
+    while story.world.coordinator.describe(GROUP).state is not GroupState.STABLE:
+        goes_along(c)
+        a.beats().acknowledges()
+    # A (upgraded), B, C: epoch 22.
+    story.group_is("Stable", 22)
+    old_b.syncs()
+    of_a, of_b, of_c = numbers(a), {number for _, number in old_b.who.partitions}, numbers(c)
+    assert [len(share) for share in (of_a, of_b, of_c)] == [2, 2, 2]
+
+    old_b.leaves()
+    story.group_is("Assigning", 23)
+    # "It also triggers a rebalance for C": C (PreparingRebalance), and nobody is at the new epoch yet.
+    stands(story, c, Phase.STABLE, 22)
+    story.until(lambda: c.beats() is Error.REBALANCE_IN_PROGRESS, "C heartbeats and is notified")
+    # Behind the proxy what is only gained is granted to its member first, and then told: it has been told 22.
+    stands(story, c, Phase.PREPARE_REBALANCE, 23)
+    assert (c.generation, numbers(c)) == (22, of_c)
+    # "The new epoch must be given to the member in the JoinGroup response": C (CompletingRebalance).
+    assert c.joins().generation == 23
+    stands(story, c, Phase.COMPLETING_REBALANCE, 23)
+    # "In the meantime, A heartbeats and transitions to epoch 23 as well."
+    assert (a.epoch, a.beats().epoch) == (22, 23)
+    assert len(numbers(a) - of_a) == 1
+    assert numbers(a) - of_a < of_b
+    stands(story, c, Phase.COMPLETING_REBALANCE, 23)
+    # "All partitions are given because they are all free": C (Stable).
+    assert c.syncs().error_code == Error.NONE
+    assert numbers(c) == of_c | of_b - numbers(a)
+    stands(story, c, Phase.STABLE, 23)
+    story.group_is("Stable", 23)
+
+    a_had, c_had = numbers(a), numbers(c)
+    b.joins().is_at(24)
+    # A is told to revoke one. B gets nothing, because nothing is free.
+    assert a.beats().epoch == 23
+    assert len(numbers(a)) == 2
+    b.beats().is_at(24)
+    story.until(lambda: c.beats() is Error.REBALANCE_IN_PROGRESS, "C heartbeats and is told to rebalance")
+    stands(story, c, Phase.PREPARE_REBALANCE, 23)
+    b.beats().is_at(24)
+    # C has revoked all: what is not to be its own is released, before it has heard what is.
+    assert c.joins().generation == 24
+    stands(story, c, Phase.COMPLETING_REBALANCE, 24)
+    (of_c_to_b,) = numbers(b.beats())
+    assert of_c_to_b in c_had
+    assert c.syncs().error_code == Error.NONE
+    assert numbers(c) == c_had - {of_c_to_b}
+    stands(story, c, Phase.STABLE, 24)
+    # "A heartbeats. He confirms the revocation." Not before is B given what A had, though it asks.
+    b.beats().is_at(24, of_c_to_b)
+    a.acknowledges().is_at(24, *numbers(a))
+    b.beats().is_at(24, of_c_to_b, *(a_had - numbers(a)))
+    story.group_is("Stable", 24)
+    # And so it stays: C hears of nothing else.
+    for _ in range(3):
+        assert c.beats() is Error.NONE
+    c.is_over()
+
+
+def numbers(member: NativeByHand | ByHand) -> set[int]:
+    if isinstance(member, ByHand):
+        return {number for _, number in member.partitions}
+    return {each.partition for each in member.assigned}
+
+
+def goes_along(c: ByHand) -> None:
+    if c.beats() is Error.REBALANCE_IN_PROGRESS:
+        c.joins()
+        c.syncs()
+
+
+def stands(story: Story, c: ByHand, phase: Phase, epoch: int) -> None:
+    """To the client, and to the coordinator."""
+    assert Watch(story).member(c.member_id).phase is phase
+    assert story.world.group.members[c.member_id].epoch == epoch
 
 
 def test_a_cooperative_c_keeps_consuming_what_it_keeps() -> None:

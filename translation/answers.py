@@ -150,6 +150,8 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
             _try_later(turn, told)
         case Then.FENCED:
             _fenced(turn, sent, code)
+        case Then.ELSEWHERE:
+            _spoken_for(turn, sent, code)
         case Then.FATAL:
             condemn(turn, code)
         case Then.REFUSED:
@@ -224,16 +226,19 @@ def _leave_later(turn: Turn) -> None:
         vanish(turn)
 
 
-def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
-    """Fenced, or forgotten. A client that holds nothing and is parked need not know: it joins anew.
-
-    FENCED_MEMBER_EPOCH means that the coordinator still has a member of this id, at another epoch: somebody else speaks
+def _spoken_for(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
+    """FENCED_MEMBER_EPOCH means that the coordinator still has a member of this id, at another epoch: somebody else speaks
     for it. Whoever comes with it again is adopted as it stands there. Brokers before 4.2 say so to epoch 0 too
     (KAFKA-19233). That one must go first.
     """
+    if sent.member_epoch == JOIN_EPOCH:
+        return _fenced(turn, sent, code)
+    return vanish(turn)
+
+
+def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
+    """Fenced, or forgotten. A client that holds nothing and is parked need not know: it joins anew."""
     member = turn.member
-    if sent.member_epoch != JOIN_EPOCH and code == e.FENCED_MEMBER_EPOCH:
-        return vanish(turn)
     if sent.member_epoch != JOIN_EPOCH and (member.parked is None or member.owned):
         return fence(turn, code)
     epoch = STATIC_LEAVE_EPOCH if member.instance_id else LEAVE_EPOCH

@@ -22,6 +22,7 @@ class Then(Enum):
 
     RETRY = "kept; asks again a moment later"
     FENCED = "fenced; joins anew at once if the client holds nothing and waits for its JoinGroup"
+    ELSEWHERE = "absent; adopted as the coordinator has it when its client comes again (at epoch 0: leaves, joins anew)"
     FATAL = "fatal"
     REFUSED = "absent"
     PASS_THROUGH = "absent; the JoinGroup goes to the broker as it came (fenced, if it was a member)"
@@ -66,7 +67,7 @@ REFUSALS: dict[int, Refusal] = {
     e.COORDINATOR_NOT_AVAILABLE: LOST,
     e.NOT_COORDINATOR: LOST,
     e.UNKNOWN_MEMBER_ID: _FENCED,
-    e.FENCED_MEMBER_EPOCH: _FENCED,
+    e.FENCED_MEMBER_EPOCH: msgspec.structs.replace(LOST, then=Then.ELSEWHERE, commit=e.UNKNOWN_MEMBER_ID),
     e.FENCED_INSTANCE_ID: _same(e.FENCED_INSTANCE_ID, Then.FATAL),
     # Not for good: READ that was withdrawn by mistake is given back, and each request is judged anew, as by a broker.
     e.GROUP_AUTHORIZATION_FAILED: _same(e.GROUP_AUTHORIZATION_FAILED, Then.REFUSED),

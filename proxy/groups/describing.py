@@ -94,7 +94,8 @@ def _is_dead(group: Any) -> bool:
 
 
 def _with_native_states(body: Any) -> Any:
-    """Who filters by a classic state means the native one too."""
-    native_states = [state for state, name in CLASSIC_STATES.items() if name in body.states_filter]
+    """Who filters by a classic state means the native one too. Brokers read it in any case, and without its blanks."""
+    wanted = {state.strip().lower() for state in body.states_filter}
+    native_states = [state for state, name in CLASSIC_STATES.items() if name.lower() in wanted]
     body.states_filter = [*body.states_filter, *native_states]
     return body

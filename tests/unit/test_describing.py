@@ -16,7 +16,21 @@ from proxy.groups.line import Line
 from proxy.groups.native import Ask
 from translation import errors as e
 
-VERSION = 5
+VERSION, LIST_VERSION = 5, describing.FIRST_LIST_WITH_STATES
+VERSIONS = {keys.DESCRIBE_GROUPS: VERSION, keys.LIST_GROUPS: LIST_VERSION}
+
+
+# Of KIP-848's consumer groups, in the words that tools of before know.
+STATES = pytest.mark.parametrize(
+    ("state", "classic_state"),
+    [
+        ("Empty", "Empty"),
+        ("Assigning", "PreparingRebalance"),
+        ("Reconciling", "CompletingRebalance"),
+        ("Stable", "Stable"),
+        ("Dead", "Dead"),
+    ],
+)
 
 
 class Coordinator:
@@ -24,15 +38,25 @@ class Coordinator:
 
     versions = {keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}  # noqa: RUF012
 
-    def __init__(self, *codes: int | None) -> None:
+    def __init__(self, *codes: int | None, state: str = "Reconciling") -> None:
         self._codes = {f"g{number}": code for number, code in enumerate(codes)}
+        self._state = state
         self.told: list[Any] = []
 
     def tool_asks(self) -> list[tuple[str, int, str]]:
         body = m.DescribeGroupsRequest(groups=[*self._codes])
-        frame = encode_request(keys.DESCRIBE_GROUPS, VERSION, 1, "tool", body)
-        describing.taken(cast(Line, self), classic.read(frame))
+        self._tool_says(keys.DESCRIBE_GROUPS, body)
         return [(group.group_id, group.error_code, group.group_state) for group in self.told]
+
+    def tool_lists(self, *states: str) -> list[str]:
+        """The states of the groups that it finds so."""
+        body = m.ListGroupsRequest(states_filter=[*states])
+        self._tool_says(keys.LIST_GROUPS, body)
+        return [group.group_state for group in self.told]
+
+    def _tool_says(self, key: int, body: Any) -> None:
+        self._asked = key
+        describing.taken(cast(Line, self), classic.read(encode_request(key, VERSIONS[key], 1, "tool", body)))
 
     # As a line.
 
@@ -43,10 +67,12 @@ class Coordinator:
         return key in self.versions
 
     def answer(self, frame: bytes) -> None:
-        self.told += decode_response(keys.DESCRIBE_GROUPS, VERSION, frame)[1].groups
+        self.told += decode_response(self._asked, VERSIONS[self._asked], frame)[1].groups
 
     def ask(self, ask: Ask, heard: Callable[[Any], None]) -> None:
-        if ask.key == keys.DESCRIBE_GROUPS:
+        if ask.key == keys.LIST_GROUPS:
+            heard(m.ListGroupsResponse(groups=self._listed(ask.body.states_filter)))
+        elif ask.key == keys.DESCRIBE_GROUPS:
             dead = [m.DescribeGroupsResponseDescribedGroup(group_id=each, group_state="Dead") for each in self._codes]
             heard(m.DescribeGroupsResponse(groups=dead))
         else:
@@ -57,8 +83,28 @@ class Coordinator:
         code = self._codes[group_id]
         if code is None:
             return None
-        state = "Reconciling" if code == e.NONE else ""
+        state = self._state if code == e.NONE else ""
         return m.ConsumerGroupDescribeResponseDescribedGroup(group_id=group_id, error_code=code, group_state=state)
+
+    def _listed(self, states: list[str]) -> list[Any]:
+        """As brokers do it: in any case, and without the blanks (GroupMetadataManager.listGroups)."""
+        is_wanted = not states or self._state.lower() in {each.strip().lower() for each in states}
+        group = m.ListGroupsResponseListedGroup(group_id="g0", protocol_type="consumer", group_state=self._state)
+        return [group] if is_wanted else []
+
+
+@STATES
+def test_the_states_of_a_consumer_group_are_told_in_classic_words(state: str, classic_state: str) -> None:
+    assert Coordinator(e.NONE, state=state).tool_asks() == [("g0", e.NONE, classic_state)]
+    assert Coordinator(e.NONE, state=state).tool_lists() == [classic_state]
+
+
+@STATES
+def test_and_found_by_them(state: str, classic_state: str) -> None:
+    for said in (classic_state, classic_state.lower(), f" {classic_state.upper()} "):
+        assert Coordinator(e.NONE, state=state).tool_lists("Unknown", said) == [classic_state]
+    others = {"Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"} - {classic_state}
+    assert Coordinator(e.NONE, state=state).tool_lists(*sorted(others)) == []
 
 
 def test_each_is_told_for_itself() -> None:

@@ -9,10 +9,11 @@ import msgspec
 
 from simulation.brokers import V4_4
 from simulation.coordinator import Coordinator
+from simulation.errors import Error
 from simulation.group import Group
 from simulation.topics import Topics
 from tests.simulation.conftest import Bench
-from tests.simulation.native import GROUP, Native
+from tests.simulation.native import GROUP, REBALANCE_TIMEOUT_MS, Native
 
 
 def a_group(foo: int, epoch: int) -> Bench:
@@ -121,12 +122,64 @@ def test_the_three_epochs_of_the_basic_case() -> None:
     assert bench.stand() == ("Stable", 2, 2)
 
 
-def test_fail_over_checks_whether_topics_have_changed() -> None:
-    """Chapter "Fail Over": the newly loaded coordinator "has to check whether the topic-partition metadata has changed"."""
-    bench, [a, b] = settled(2, 22, "A", "B")
+# --- fail over: what a newly elected coordinator has to do ------------------------------------------------------------
+
+
+def fails_over(bench: Bench) -> None:
     assert isinstance(bench.coordinator, Coordinator)
-    bench.topics.grow("foo", 4)
     bench.coordinator.fail_over(bench.clock.now)
+
+
+def test_fail_over_sets_up_the_session_timeouts() -> None:
+    """ "For all the members (like today)": anew, for whom could they have spoken to before?"""
+    bench, [a, b] = settled(2, 22, "A", "B")
+    bench.passes(40_000)
+    fails_over(bench)
+    bench.passes(40_000)
+    a.beats().is_at(22, *{each.partition for each in a.assigned})
+    bench.passes(6_000)
+    # B has not been heard by the new one.
+    assert bench.stand() == ("Assigning", 23, 22)
+    b.beats().is_refused(Error.UNKNOWN_MEMBER_ID)
+
+
+def test_fail_over_sets_up_the_rebalance_timeouts() -> None:
+    """Of who was revoking when the old one went: it has its time anew, and no more than that."""
+    bench, [a, b] = settled(6, 22, "A", "B")
+    c = bench.member("C").joins().is_at(23)
+    a.beats().is_at(22, 0, 1)
+    b.beats().acknowledges().is_at(23, 3, 4)
+    beats_for(bench, REBALANCE_TIMEOUT_MS - 10_000, a, b, c)
+    fails_over(bench)
+    beats_for(bench, REBALANCE_TIMEOUT_MS - 10_000, a, b, c)
+    a.is_at(22, 0, 1)
+    bench.passes(10_000)
+    a.beats().is_refused(Error.UNKNOWN_MEMBER_ID)
+
+
+def test_fail_over_checks_whether_topics_have_changed() -> None:
+    """ "Whether the topic-partition metadata has changed": also while nobody was the coordinator."""
+    bench, [a, b] = settled(2, 22, "A", "B")
+    bench.topics.grow("foo", 4)
+    fails_over(bench)
     a.beats()
     b.beats()
     assert bench.stand() == ("Stable", 23, 23)
+
+
+def test_fail_over_checks_whether_a_new_assignment_is_required() -> None:
+    """ "Group epoch != assignment epoch": who left was written down, and a target without it was not."""
+    bench, [a, b] = settled(2, 22, "A", "B")
+    b.leaves()
+    assert bench.stand() == ("Assigning", 23, 22)
+    fails_over(bench)
+    a.beats().is_at(23, 0, 1)
+    assert bench.stand() == ("Stable", 23, 23)
+
+
+def beats_for(bench: Bench, ms: int, *members: Native) -> None:
+    """All beat every ten seconds, and nobody acknowledges anything."""
+    for _ in range(ms // 10_000):
+        bench.passes(10_000)
+        for member in members:
+            assert member.beats().answer.error_code == Error.NONE

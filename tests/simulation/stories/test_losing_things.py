@@ -197,6 +197,33 @@ def test_a_coordinator_that_moves_is_found_again(line: BrokerLine, style: dict[s
     assert (story.shares(), (alice.who.joins, bob.who.joins)) == (before, joins)
 
 
+@LINES
+def test_topics_that_grow_while_nobody_is_the_coordinator_are_seen_by_the_next_one(line: BrokerLine) -> None:
+    """KIP-848, "Fail Over"."""
+    story, alice, bob = two_at_rest(line)
+    story.world.coordinator_moves(5_000, Error.COORDINATOR_LOAD_IN_PROGRESS)
+    story.topic_grows("foo", 6)
+    story.passes(5_000)
+    story.until(lambda: [len(each.who.partitions) for each in (alice, bob)] == [3, 3], "both have more")
+    for member in (alice, bob):
+        member.was_refused()
+
+
+@LINES
+def test_a_target_that_the_last_coordinator_owed_is_computed_by_the_next_one(line: BrokerLine) -> None:
+    """The same: "whether a new assignment is required (group epoch != assignment epoch)"."""
+    story, alice, bob = two_at_rest(line)
+    nina = story.native("nina").joins()
+    story.settles()
+    epoch = story.world.group.epoch
+    nina.leaves()
+    story.group_is("Assigning", epoch + 1)
+    story.coordinator_moves(5_000, Error.COORDINATOR_LOAD_IN_PROGRESS)
+    story.until(lambda: [len(each.who.partitions) for each in (alice, bob)] == [2, 2], "hers are theirs")
+    for member in (alice, bob):
+        member.was_refused()
+
+
 @STYLES
 def test_an_upstream_that_is_cut_for_a_while_costs_nothing(style: dict[str, Any]) -> None:
     story, alice, bob = two_at_rest(**style)

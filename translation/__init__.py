@@ -67,7 +67,8 @@ How to host members (the proxy does it over sockets, the simulation without):
    A request for a member you do not have: ask ConsumerGroupDescribe on the client's own connection; if the group knows
    that id, feed `MemberAdopted` to `Member(group_id=..., rules=...)` first (with your journal's entry if it is
    `adopting.still_valid` for that request, and with the names of the topics assigned and subscribed to);
-   otherwise feed the request to the absent member: it answers UNKNOWN_MEMBER_ID, MEMBER_ID_REQUIRED or joins.
+   otherwise feed the request to the absent member: it answers UNKNOWN_MEMBER_ID, MEMBER_ID_REQUIRED or joins. Of an id that
+   you gave out yourself, and the group does not know, the JoinGroup says so (`is_issued`).
    A JoinGroup with an instance id of another member of yours, and an empty member id: feed that one `InstanceTaken`
    (if the JoinGroup `is_proper`), and give the newcomer its id as `predecessor`. With a member id that is not the
    registered one: the absent member answers UNKNOWN_MEMBER_ID, and the one that was taken over answers

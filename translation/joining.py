@@ -72,12 +72,17 @@ def _impropriety(member: Member, join: JoinRequested) -> int:
 
 
 def _newcomer(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
-    """An id we do not know may be one we gave out a moment ago (MEMBER_ID_REQUIRED leaves no trace), but never one
-    that still claims partitions, nor a static one: those must hear that they are unknown, and drop what they hold. Nor one
-    of blanks, which the coordinator takes for none.
+    """An id we do not know may be one we gave out a moment ago (MEMBER_ID_REQUIRED leaves no trace). But who claims
+    partitions under it must hear that it is unknown, and drop what it holds; so must a static one. Nor is it one of blanks,
+    which the coordinator takes for none.
+
+    Under an id that was surely given out here, claims are those of a former self that did not drop them: kafka-python says
+    the same until it is let in, and would hear that it is unknown for ever. They are not believed, and what it is answered
+    sets them right.
     """
     is_blank = unless_blank(join.member_id) is None
-    if join.member_id and (subscription.owned or join.instance_id or is_blank):
+    holds_on = bool(subscription.owned) and not join.is_issued
+    if join.member_id and (holds_on or join.instance_id or is_blank):
         _refuse(turn, join, e.UNKNOWN_MEMBER_ID)
         return forget_fenced(turn)
     is_dynamic = not join.instance_id

@@ -19,7 +19,7 @@ from proxy.groups.native import Ask, SeenGroup, SeenMember
 from translation import actions as do
 from translation import errors as e
 from translation import events as ev
-from translation.embedded import write_assignment
+from translation.embedded import Malformed, read_subscription, write_assignment
 from translation.group_heartbeat import TopicPartition, unless_blank
 
 # Every broker with consumer groups takes these.
@@ -90,6 +90,7 @@ def join_requested(
     predecessor: str | None = None,
     company_assignor: str | None = None,
     kin_hurt: bool = False,
+    is_issued: bool = False,
 ) -> ev.JoinRequested:
     body: m.JoinGroupRequest = request.body
     has_own = request.version >= 1 and body.rebalance_timeout_ms > 0
@@ -107,9 +108,18 @@ def join_requested(
         predecessor=predecessor,
         company_assignor=company_assignor,
         kin_hurt=kin_hurt,
+        is_issued=is_issued,
         client_id=request.client_id,
         reason=reason(body),
     )
+
+
+def claims(body: m.JoinGroupRequest) -> bool:
+    """Whoever joins says that it holds partitions."""
+    try:
+        return any(read_subscription(bytes(offered.metadata)).owned for offered in body.protocols[:1])
+    except Malformed:
+        return False
 
 
 def sync_requested(request: Request, number: int) -> ev.SyncRequested:

@@ -196,11 +196,16 @@ class Requests:
 
     def _route(self, number: int, key: Key) -> None:
         """To the member that is spoken for, if we have it; else it must be found out who that is."""
-        is_new = key in self.issued and self.request_of(number).key == keys.JOIN_GROUP
-        if key in self._host.members or not key[1] or is_new:
+        if key in self._host.members or not key[1] or self._is_new(number, key):
             self.speak(number, key)
         else:
             self.recognition.ask(number, key)
+
+    def _is_new(self, number: int, key: Key) -> bool:
+        """It comes for the first time under the id it was given here. Who says that it holds partitions may have been at
+        another proxy with it."""
+        request = self.request_of(number)
+        return key in self.issued and request.key == keys.JOIN_GROUP and not classic.claims(request.body)
 
     # --------------------------------------------------------------------------------------------------- to its member
 
@@ -230,7 +235,8 @@ class Requests:
         registered = None if instance_id is None or key[1] else self._host.instances.get((key[0], instance_id))
         fresh_id = f"{request.client_id[:LONGEST_NAME]}-{uuid.uuid4()}"
         assignor, kin_hurt = self._host.together.assignor(key[0]), self.holds.hurt_kin(key[0], self.line_of(number))
-        join = classic.join_requested(request, number, fresh_id, registered, assignor, kin_hurt)
+        is_issued = key in self.issued
+        join = classic.join_requested(request, number, fresh_id, registered, assignor, kin_hurt, is_issued)
         if registered is not None and is_proper(self._host.absent(key[0]), join):
             self._host.feed((key[0], registered), ev.InstanceTaken())
         return join

@@ -13,20 +13,20 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
-        "if join.member_id and (subscription.owned or join.instance_id or is_blank):",
+        "if join.member_id and (holds_on or join.instance_id or is_blank):",
         "if join.member_id and (join.instance_id or is_blank):",
         "an unknown id that still claims partitions must hear that it is unknown",
     ),
     Mutant(
         "joining.py",
-        "if join.member_id and (subscription.owned or join.instance_id or is_blank):",
-        "if join.member_id and (subscription.owned or is_blank):",
+        "if join.member_id and (holds_on or join.instance_id or is_blank):",
+        "if join.member_id and (holds_on or is_blank):",
         "a static member with an unknown id is refused",
     ),
     Mutant(
         "joining.py",
-        "if join.member_id and (subscription.owned or join.instance_id or is_blank):",
-        "if join.member_id and (subscription.owned or join.instance_id):",
+        "if join.member_id and (holds_on or join.instance_id or is_blank):",
+        "if join.member_id and (holds_on or join.instance_id):",
         "nobody is called by blanks",
     ),
     Mutant(

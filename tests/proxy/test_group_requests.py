@@ -495,6 +495,21 @@ def test_an_unknown_id_that_claims_partitions_must_drop_them(member: Callable[..
     assert one.join(claims={topic: [0, 1]}).error_code == UNKNOWN_MEMBER_ID
 
 
+def test_who_goes_on_claiming_them_is_let_in_under_the_id_it_is_given_and_has_what_it_is_given(
+    member: Callable[..., ByHand], topic: str
+) -> None:
+    """kafka-python runs what goes before a JoinGroup once for a rebalance, however often that is refused."""
+    one = member()
+    one.subscription_version, one.member_id = 1, "from-long-ago"
+    claims = {topic: [0, 1]}
+    assert one.join(claims=claims).error_code == UNKNOWN_MEMBER_ID
+    one.member_id = ""
+    # It is given an id, and claims them under that too.
+    assert one.join(claims=claims).error_code == 0
+    assert one.sync().error_code == 0
+    assert one.beat() == 0
+
+
 def test_a_restarted_static_member_gets_the_same_back_and_the_old_one_is_fenced(
     member: Callable[..., ByHand], cluster: Cluster, topic: str
 ) -> None:

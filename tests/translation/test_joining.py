@@ -582,6 +582,14 @@ def test_a_fenced_client_that_claims_partitions_must_hear_it() -> None:
     assert play << Is("absent/absent E2 g-1")
 
 
+def test_who_claims_partitions_under_an_id_it_was_just_given_is_a_newcomer_that_has_nothing() -> None:
+    """kafka-python says what it held until it is let in: to refuse it is to refuse it for ever."""
+    play = Playbook() >> joins(member_id="", owned=[0, 1])
+    play << AnswerJoin(1, e.MEMBER_ID_REQUIRED, member_id="c-1")
+    play >> joins(2, "c-1", owned=[0, 1], is_issued=True) << beat(0, owned=(), member_id="c-1")
+    assert play << Is("completing-rebalance/joining E0 g-1")
+
+
 def test_a_fenced_client_without_claims_may_join_under_its_id() -> None:
     play = after(Playbook(stable(), NOW), wait(10_000), refused(e.UNKNOWN_MEMBER_ID))
     assert play >> joins(7) << beat(0, owned=())

@@ -25,10 +25,12 @@ from proxy.groups.native import Ask
 from proxy.groups.passing import GroupRules
 from proxy.groups.recognising import CATCH_UP_TRIES, Recognition
 from proxy.logs import Log
+from tests.translation.playbook import subscription
 from tests.unit.test_journal import entry
 from tests.unit.test_line import Lingering
 from translation import errors as e
 from translation.rules import Pacing, Rules
+from translation.states import Standing
 
 KEY = ("group", "member")
 JOIN = encode_request(
@@ -160,6 +162,26 @@ async def test_an_id_that_was_given_out_is_known_to_be_new_in_a_join_only() -> N
     number, _ = waits(host, encode_request(keys.HEARTBEAT, 4, 8, "app", beat))
     host.requests._route(number, ("g", "given"))
     assert asked == [(number, ("g", "given"))]
+
+
+@pytest.mark.parametrize("claims", [False, True])
+async def test_whoever_claims_partitions_under_an_id_it_was_given_may_have_them_from_another_proxy(
+    claims: bool,
+) -> None:
+    """The group is asked first. If it does not know the id either, the claims are a former self's, and not believed."""
+    host, asked = a_host(), list[tuple[int, tuple[str, str]]]()
+    host.requests.issued.add(("g", "given"))
+    host.requests.recognition.ask = lambda *what: asked.append(what)  # type: ignore[method-assign]
+    protocol = m.JoinGroupRequestProtocol(name="range", metadata=subscription(owned=[0] if claims else []))
+    join = m.JoinGroupRequest(
+        group_id="g", member_id="given", session_timeout_ms=10_000, protocol_type="consumer", protocols=[protocol]
+    )
+    number, _ = waits(host, encode_request(keys.JOIN_GROUP, 5, 8, "app", join))
+    host.requests._route(number, ("g", "given"))
+    assert asked == ([(number, ("g", "given"))] if claims else [])
+    if claims:
+        host.requests.speak(number, ("g", "given"))
+    assert host.members["g", "given"].standing is Standing.JOINING
 
 
 async def test_a_producers_word_does_not_say_where_its_consumer_speaks() -> None:

@@ -84,6 +84,7 @@ class Described(GroupFact, frozen=True, kw_only=True):
     group_epoch: int
     assignment_epoch: int
     members: tuple[DescribedMember, ...]
+    topics: int = 0  # that it names: what each member subscribes to
 
 
 class DescriptionFailed(GroupFact, frozen=True, kw_only=True):
@@ -114,6 +115,9 @@ class Tell(msgspec.Struct, frozen=True, tag=True):
 
 GroupOrder = Describe | Tell
 
+# A lull that is to last longer than its members know is made longer so long before they take it to be over.
+HUSH_AHEAD_MS = 100
+
 # --- the group -----------------------------------------------------------------------------------------------------
 
 
@@ -142,11 +146,12 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     locals: tuple[str, ...] = ()  # who of them lives behind this proxy, in order
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
-    hushed_until: int = 0  # how far the members have been told of that
+    hushed_until: int = 0  # how far all members have been told of that
     told_until: int = 0  # and how far of motion
     wishers: frozenset[str] = frozenset()  # members here that want a description
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
+    described_topics: int = 0  # how many topics that named
     epoch: int = 0  # the newest that is known
     rose_at: int | None = None  # it rose (for somebody came, went or asked) at this time or later
     rose_within_ms: int = 0  # but no later than so long after it
@@ -170,12 +175,20 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def describe_apart_ms(self) -> int:
         """A description is as dear as it is long, to the coordinator and here: nobody's wish brings the next one sooner."""
-        return len(self.members) * self.pacing.describe_us // 1000
+        length_us = len(self.members) * self.pacing.describe_us + self.described_topics * self.pacing.describe_topic_us
+        return length_us // 1000
 
     @property
     def wake_at(self) -> int | None:
         grace = self.quiet_until if self.told_until < self.moving_until else None
-        return min((t for t in (grace, self.describe_at) if t is not None), default=None)
+        lull = self.hush_at if self.hushed_until < self.quiet_until else None
+        return min((t for t in (grace, lull, self.describe_at) if t is not None), default=None)
+
+    @property
+    def hush_at(self) -> int:
+        """Who is told already until when not to beat need not hear of each leave meanwhile: a word to all for each of many
+        who leave at once is a great many words."""
+        return self.hushed_until - HUSH_AHEAD_MS
 
 
 def native_waits_until(group: Group, arrived: int, now: int) -> int:

@@ -64,7 +64,7 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
             group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
             group = _epoch_rose(group, fact.group_epoch, None, now)
-            group = _with(group, members=_seen(group, fact, now))
+            group = _with(group, members=_seen(group, fact, now), described_topics=fact.topics)
             orders += _tell_described(group, fact, now)
             group = _described(group, now)
         case DescriptionFailed():
@@ -75,6 +75,9 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
         case TimePassed():  # pragma: no branch
             pass
     group = _attend(group, orders, now)
+    if any(isinstance(order, Tell) and isinstance(order.event, MotionSeen | BeatWanted) for order in orders):
+        # It ends the lull for whom it is told.
+        group = _with(group, hushed_until=min(group.hushed_until, group.quiet_until))
     return group, orders
 
 
@@ -191,8 +194,9 @@ def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:
 
 
 def _attend(group: Group, orders: list[GroupOrder], now: int) -> Group:
-    if now < group.quiet_until and group.hushed_until < group.quiet_until:
-        orders += [Tell(name, LullWanted(until=group.quiet_until)) for name in group.locals]
+    if group.hushed_until < group.quiet_until and now >= group.hush_at:
+        if now < group.quiet_until:
+            orders += [Tell(name, LullWanted(until=group.quiet_until)) for name in group.locals]
         group = _with(group, hushed_until=group.quiet_until)
     if now >= group.quiet_until and group.told_until < group.moving_until:
         group = _tell_motion(group, orders, now)

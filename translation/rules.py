@@ -64,6 +64,8 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     describe_from: int = 1
     # Descriptions are at least this far apart, in µs for each member of the group: 100 ms for a thousand members.
     describe_us: int = 100
+    # And for each topic that each subscribes to, which it names too: 600 ms for three hundred members with a thousand.
+    describe_topic_us: int = 2
     poll_ms: int = 200
     motion_ms: int = 6000
     # A direct native member beats at this interval unless its group was told another.

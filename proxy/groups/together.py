@@ -198,7 +198,12 @@ class Together:
             )
             for each in seen.members
         )
-        fact = gr.Described(group_epoch=seen.epoch, assignment_epoch=seen.assignment_epoch, members=members)
+        fact = gr.Described(
+            group_epoch=seen.epoch,
+            assignment_epoch=seen.assignment_epoch,
+            members=members,
+            topics=sum(len(each.topics) for each in seen.members),
+        )
         self._tell(group_id, fact)
 
     def _find_lost(self, seen: SeenGroup) -> None:

@@ -102,6 +102,45 @@ def test_after_a_leave_nobody_is_hurried_for_a_while() -> None:
     assert group_step(group, TimePassed(), 1_100)[1] == [Tell("n", MotionSeen(until=7_100))]
 
 
+def lulls(orders: list[GroupOrder]) -> list[int]:
+    return [order.event.until for order in orders if isinstance(order, Tell) and isinstance(order.event, LullWanted)]
+
+
+def test_many_who_leave_at_once_cost_each_of_the_others_one_word() -> None:
+    """A word to each of those who stay for each of those who leave held the whole proxy up for seconds: where three hundred
+    were restarted at once, and sixty stopped of six hundred."""
+    names = [f"m{number:03}" for number in range(200)]
+    group, orders = told([(100, gone(name)) for name in names[:100]], of_locals(*names))
+    heard, now = lulls(orders), 100
+    # They leave on, so that the lull is to last on.
+    for name in names[100:]:
+        now += 5
+        group, orders = group_step(group, gone(name), now)
+        heard += lulls(orders)
+    assert len(heard) < 2 * len(names)
+
+
+def test_who_is_told_of_a_lull_hears_in_time_that_it_lasts_longer() -> None:
+    group, orders = told([(100, gone("m")), (600, gone("n"))], of_locals("m", "n", "o"))
+    assert (lulls(orders), group.wake_at) == ([], 1_000)
+    group, orders = group_step(group, TimePassed(), 1_000)
+    assert (orders, group.wake_at) == ([Tell("o", LullWanted(until=1_600))], 1_600)
+
+
+def test_a_lull_that_nobody_was_told_of_in_time_is_over() -> None:
+    """The process stood still; or its members would be told for ever."""
+    group, _ = told([(100, gone("m")), (600, gone("n"))], of_locals("m", "n", "o"))
+    group, orders = group_step(group, TimePassed(), 9_000)
+    assert (lulls(orders), group.wake_at) == ([], None)
+
+
+def test_who_was_hurried_hears_of_the_next_lull() -> None:
+    newcomer = changed("x", phase_before=Phase.ABSENT)
+    group, _ = told([(100, gone("m")), (200, newcomer)], of_locals("m", "n"))
+    _, orders = group_step(group, gone("x"), 300)
+    assert orders == [Tell("n", LullWanted(until=1_300))]
+
+
 def test_a_leave_is_one_sign_and_its_aftermath_none() -> None:
     group, _ = told([(100, gone("m"))], of_locals("m"))
     assert told([(200, gone("m"))], group)[0] == group
@@ -195,6 +234,13 @@ def test_long_descriptions_are_as_far_apart_as_they_are_long() -> None:
     assert orders == [Describe()]
     moving, _ = told([(430, changed("m", epoch=3)), (440, view)], group)
     assert moving.wake_at == 440 + 3 * 100
+
+
+def test_so_are_those_that_name_many_topics() -> None:
+    """Those of three hundred members with a thousand topics each, one behind the other, left time for nobody else."""
+    view = msgspec.structs.replace(described(*(member(name, 2, (), ()) for name in "mno")), topics=300_000)
+    moving, _ = told([(100, changed("m", epoch=3)), (120, view)], of_locals("m", "n", "o"))
+    assert moving.wake_at == 120 + 600
 
 
 def test_a_description_that_does_not_come_is_asked_for_again() -> None:

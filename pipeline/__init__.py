@@ -16,7 +16,8 @@ Time. `*_ns` are nanoseconds of the wall clock of the proxy that saw it; Spark's
 stand beside and never instead. An interval that has not ended has `to_ns` null.
 
 Home. Two proxies may know one member, when its client moves from one to the other. The member is at home where it last
-arrived; what another proxy says of it afterwards is about its own memory and not about the client (life.py).
+arrived, or its client last spoke; what another proxy says of it afterwards is about its own memory and not about the client.
+Nor has a client ended that its proxy gives up because it is elsewhere (life.py).
 
 The files, by the question that each answers.
 

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, arrives, joins, life
+from pipeline.life import IN_ORDER, MEMBER, begins, goes, joins, life
 from pipeline.ownership import TOLD, stays
 from pipeline.sweep import PARTITION, holders, overlaps
 
@@ -118,9 +118,10 @@ def _lost_revocations(home: DataFrame, end_ns: DataFrame) -> DataFrame:
 
 
 def _backwards(home: DataFrame) -> DataFrame:
-    """Within one life: who joins anew starts again at 0, and has no generation before it is told one."""
+    """Within one life, as one proxy knows it: who joins anew starts again at 0, and has no generation before it is told one;
+    and who comes back to a proxy finds there what was known when it went."""
     before = {f"{what}_was": f.lag(what).over(life()) for what in RISE}
-    rows = home.withColumns(before).where("phase_before <> 'absent'")
+    rows = home.withColumns(before | {"begins": begins()}).where("phase_before <> 'absent' AND NOT begins")
     fell = [
         f.when(
             (f.col(f"{what}_was") > f.col(what)) & (f.col(what) > 0),
@@ -195,9 +196,8 @@ def _flapping(home: DataFrame) -> DataFrame:
     """A client that comes again and again, under whatever member id: its name and host stay, its port does not. It comes
     again when it was gone: on one host (and before a sidecar, where all are local) others may have its name."""
     who = ("group_id", "client_id", "host", "instance_id")
-    goes = (f.col("phase") == "absent") & (f.col("phase_before") != "absent")
-    left_ns = f.lead(f.when(goes, f.col("at_ns"))).over(life())
-    came = home.where(joins() | goes).withColumns({"left_ns": left_ns, "host": _host()}).where(joins())
+    left_ns = f.lead(f.when(goes(), f.col("at_ns"))).over(life())
+    came = home.where(joins() | goes()).withColumns({"left_ns": left_ns, "host": _host()}).where(joins())
     lately = Window.partitionBy(*who).orderBy("at_ns").rangeBetween(-FLAPPING_WITHIN_NS, 0)
     gone = f.filter(f.collect_list("left_ns").over(lately), lambda each: each <= f.col("at_ns"))
     counted = came.withColumn("times", f.size(gone) + 1).where(f"times >= {FLAPS}")
@@ -231,9 +231,10 @@ def _ended_sessions(home: DataFrame) -> DataFrame:
 
 
 def _gaps(home: DataFrame) -> DataFrame:
-    """A step begins where the last one of its member ended, or steps between the two are missing. Who arrives begins anew."""
+    """A step begins where the last one of its member ended, or steps between the two are missing. Who arrives begins anew,
+    and so does who comes back to a proxy: that one has missed what happened elsewhere."""
     before = {f"{what}_was": f.lag(what).over(life()) for what in STANDS}
-    known = home.withColumns(before).withColumn("from_ns", f.lag("at_ns").over(life())).where(~arrives())
+    known = home.withColumns(before | {"from_ns": f.lag("at_ns").over(life()), "begins": begins()}).where("NOT begins")
     torn = known.where(" OR ".join(f"{what}_was <> {what}_before" for what in STANDS))
     said = f.format_string(
         "%s in epoch %d, and then %s in epoch %d", "phase_was", "epoch_was", "phase_before", "epoch_before"

@@ -7,6 +7,10 @@ from pyspark.sql import functions as f
 
 MEMBER = ("group_id", "member_id")
 IN_ORDER = ("at_ns", "at", "span_id")
+# Causes that are a client's own words, to the proxy that tells of them. "was elsewhere": it is back, and was told more there.
+WORDS = ("JoinRequested", "SyncRequested", "LeaveRequested", "was elsewhere")
+# Causes of a proxy that gives a member up, for its client is at another one.
+ELSEWHERE = ("SeenElsewhere", "seen elsewhere")
 
 
 def life() -> WindowSpec:
@@ -21,9 +25,18 @@ def arrives() -> Column:
     return (f.col("phase_before") == "absent") & (f.col("phase") != "absent")
 
 
+def goes() -> Column:
+    return (f.col("phase") == "absent") & (f.col("phase_before") != "absent")
+
+
 def joins() -> Column:
     """Comes by its own JoinGroup. Who is adopted is asked to rejoin, or nothing: it was there before its proxy was."""
     return (f.col("phase_before") == "absent") & (f.col("phase") == "completing-rebalance")
+
+
+def begins() -> Column:
+    """Nothing of it goes on from the step before: the member arrives, or it is another proxy that speaks now."""
+    return arrives() | ~f.lag("proxy").over(life()).eqNullSafe(f.col("proxy"))
 
 
 def lives(transitions: DataFrame) -> DataFrame:
@@ -32,14 +45,35 @@ def lives(transitions: DataFrame) -> DataFrame:
     in_order = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER, "trace_id")
     until_then = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     name = f.struct("trace_id", "span_id")
+    here = f.when(arrives() | _speaks(), f.col("proxy"))
     beside = {
         "again": f.lag(name).over(in_order).eqNullSafe(name),
-        "home": f.last(f.when(arrives(), f.col("proxy")), ignorenulls=True).over(until_then),
+        "home": f.last(here, ignorenulls=True).over(until_then),
     }
-    return transitions.withColumns(beside).where("NOT again").drop("again")
+    gives_up = _is_elsewhere() & f.col("home").eqNullSafe(f.col("proxy"))
+    given_up = f.when(here.isNotNull(), f.lit(False)).when(gives_up, f.lit(True))
+    is_given_up = f.coalesce(f.last(given_up, ignorenulls=True).over(until_then), f.lit(False))
+    known = transitions.withColumns(beside).withColumn("home", f.when(~is_given_up, f.col("home")))
+    return known.where("NOT again").drop("again")
+
+
+def _speaks() -> Column:
+    return (f.col("phase_before") != "absent") & f.col("cause").isin(*WORDS)
+
+
+def _is_elsewhere() -> Column:
+    return goes() & f.col("cause").isin(*ELSEWHERE)
 
 
 def at_home(lives: DataFrame) -> DataFrame:
-    """Without what a proxy says of a member that has since arrived at another one. Who never arrived (the traces begin
-    later) is at home wherever it is."""
-    return lives.where("home IS NULL OR home <=> proxy").drop("home")
+    """Without what a proxy says of a member whose client has since come, or spoken, to another one. Whose home is not known
+    (the traces begin later, or its last one has given it up for another) is at home wherever it is."""
+    return lives.where("home IS NULL OR home <=> proxy").drop("home").transform(_living_on)
+
+
+def _living_on(home: DataFrame) -> DataFrame:
+    """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin."""
+    there = {"phase": f.lit("stable"), "standing": f.col("standing_before"), "generation": f.col("generation_before")}
+    held = {name: f.coalesce(f.lag(name).over(life()), name) for name in ("owned", "assigned")}
+    lives_on = {name: f.when(_is_elsewhere(), was).otherwise(f.col(name)) for name, was in (there | held).items()}
+    return home.withColumns(lives_on)

@@ -20,6 +20,7 @@ from operator import attrgetter
 import msgspec
 
 from pipeline.audits import BRIEF, CLOCKS_APART_NS, FLAPPING_WITHIN_NS, FLAPS, GAP, LOST_REVOCATION_NS, SECOND, STUCK_NS
+from pipeline.life import ELSEWHERE, WORDS
 from translation.states import Phase
 
 DOUBLE, LOST, STUCK, FLAPPING = "double ownership", "lost revocation", "stuck in PrepareRebalance", "flapping"
@@ -40,6 +41,7 @@ GONE_FOR_NS = 600 * SECOND
 # Who flaps again within a day goes on flapping.
 FLAPPED_FOR_NS = 86_400 * SECOND
 ABSENT, WAITS, JOINED = Phase.ABSENT.value, Phase.PREPARE_REBALANCE.value, Phase.COMPLETING_REBALANCE.value
+STABLE = Phase.STABLE.value
 
 
 # Phase, standing, epoch and generation.
@@ -67,6 +69,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
     client_id: str
     client_address: str | None
     proxy: str | None
+    cause: str
     phase_before: str
     phase: str
     standing_before: str
@@ -89,6 +92,14 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def arrives(self) -> bool:
         return self.phase_before == ABSENT and self.phase != ABSENT
+
+    @property
+    def speaks(self) -> bool:
+        return self.phase_before != ABSENT and self.cause in WORDS
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return self.goes and self.cause in ELSEWHERE
 
     @property
     def joins(self) -> bool:
@@ -150,6 +161,8 @@ class Situation(msgspec.Struct, array_like=True):
 
 class Member(msgspec.Struct, array_like=True):
     home: str | None = None
+    # Who told of its last step, and when.
+    proxy: str | None = None
     last_ns: int = 0
     stands: Stands | None = None
     owned: set[str] = msgspec.field(default_factory=set)
@@ -218,23 +231,35 @@ def _take_in(group: Group, steps: Iterable[Step]) -> None:
 def _judged(group: Group, step: Step) -> Iterator[Finding]:
     group.clock_ns = step.at_ns
     member = group.members.setdefault(step.member_id, Member())
-    if step.arrives and step.proxy is not None:
+    if (step.arrives or step.speaks) and step.proxy is not None:
         member.home = step.proxy
     if member.home is not None and member.home != step.proxy:
         return
+    if step.is_elsewhere:
+        member.home, step = None, _living_on(member, step)
     yield from _gap(member, step)
     yield from _backwards(member, step)
     yield from _owned(group, member, step)
     yield from _lost(group, member, step)
     yield from _waits(group, step)
     yield from _flapping(group, member, step)
-    member.last_ns, member.stands = step.at_ns, step.stands
+    member.proxy, member.last_ns, member.stands = step.proxy, step.at_ns, step.stands
     member.owned, member.assigned = set(step.owned), set(step.assigned)
     member.left_ns = step.at_ns if step.is_gone else None
 
 
+def _living_on(member: Member, step: Step) -> Step:
+    """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin."""
+    there = {"phase": STABLE, "standing": step.standing_before, "generation": step.generation_before}
+    return msgspec.structs.replace(step, **there, owned=tuple(member.owned), assigned=tuple(member.assigned))
+
+
+def _begins(member: Member, step: Step) -> bool:
+    return step.arrives or member.proxy != step.proxy
+
+
 def _gap(member: Member, step: Step) -> Iterator[Finding]:
-    if member.stands in (None, step.stood) or step.arrives:
+    if member.stands in (None, step.stood) or _begins(member, step):
         return
     phase, _, epoch, _ = member.stands
     said = f"{phase} in epoch {epoch}, and then {step.phase_before} in epoch {step.epoch_before}"
@@ -243,7 +268,7 @@ def _gap(member: Member, step: Step) -> Iterator[Finding]:
 
 
 def _backwards(member: Member, step: Step) -> Iterator[Finding]:
-    if member.stands is None or step.phase_before == ABSENT:
+    if member.stands is None or step.phase_before == ABSENT or _begins(member, step):
         return
     *_, epoch, generation = member.stands
     for what, was, now in (("epoch", epoch, step.epoch), ("generation", generation, step.generation)):

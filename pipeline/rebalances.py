@@ -26,8 +26,10 @@ def rebalances(home: DataFrame) -> DataFrame:
 
 
 def _place() -> dict[str, Column]:
-    """Where in a cycle a row is. A row that ends a cycle is inside it; `still`: the cycle goes on after it."""
-    was_in, is_in = f.col("phase_before").isin(*IN_CYCLE), f.col("phase").isin(*IN_CYCLE)
+    """Where in a cycle a row is. A row that ends a cycle is inside it; `still`: the cycle goes on after it. Who comes back to
+    a proxy that has missed the beginning is in it all the same."""
+    phase_was = f.coalesce(f.when(~arrives(), f.lag("phase").over(life())), f.col("phase_before"))
+    was_in, is_in = phase_was.isin(*IN_CYCLE), f.col("phase").isin(*IN_CYCLE)
     return {
         "begins": ~was_in & is_in,
         "inside": was_in | is_in,

@@ -3,11 +3,26 @@
 
 -- pipeline/life.py
 CREATE TABLE home AS
-SELECT * EXCLUDE home FROM (
-    SELECT *, last_value(CASE WHEN phase_before = 'absent' AND phase <> 'absent' THEN proxy END IGNORE NULLS)
-        OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING) AS home
-    FROM transitions)
-WHERE home IS NULL OR home IS NOT DISTINCT FROM proxy;
+WITH said AS (
+    SELECT *, phase_before <> 'absent' AND phase = 'absent' AND cause IN ('SeenElsewhere', 'seen elsewhere') AS is_elsewhere,
+        CASE WHEN CASE WHEN phase_before = 'absent' THEN phase <> 'absent'
+            ELSE cause IN ('JoinRequested', 'SyncRequested', 'LeaveRequested', 'was elsewhere') END THEN proxy END AS here
+    FROM transitions),
+housed AS (
+    SELECT *, last_value(here IGNORE NULLS) OVER so_far AS home
+    FROM said WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING)),
+placed AS (
+    SELECT *, last_value(CASE WHEN here IS NOT NULL THEN false
+        WHEN is_elsewhere AND home IS NOT DISTINCT FROM proxy THEN true END IGNORE NULLS) OVER so_far AS is_given_up
+    FROM housed WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING)),
+home AS (SELECT * FROM placed WHERE is_given_up OR home IS NULL OR home IS NOT DISTINCT FROM proxy)
+SELECT * EXCLUDE (is_elsewhere, here, home, is_given_up) REPLACE (
+    CASE WHEN is_elsewhere THEN 'stable' ELSE phase END AS phase,
+    CASE WHEN is_elsewhere THEN standing_before ELSE standing END AS standing,
+    CASE WHEN is_elsewhere THEN generation_before ELSE generation END AS generation,
+    CASE WHEN is_elsewhere THEN coalesce(lag(owned) OVER life, owned) ELSE owned END AS owned,
+    CASE WHEN is_elsewhere THEN coalesce(lag(assigned) OVER life, assigned) ELSE assigned END AS assigned)
+FROM home WINDOW life AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id);
 
 CREATE TABLE member_phases AS
 SELECT group_id, member_id, instance_id, client_id, client_software, client_software_version, client_address, proxy,
@@ -37,7 +52,8 @@ WHERE takes;
 
 CREATE TABLE rebalances AS
 WITH placed AS (
-    SELECT *, phase_before IN ('prepare-rebalance', 'completing-rebalance') AS was_in,
+    SELECT *, coalesce(CASE WHEN phase_before <> 'absent' OR phase = 'absent' THEN lag(phase) OVER life END, phase_before)
+            IN ('prepare-rebalance', 'completing-rebalance') AS was_in,
         phase IN ('prepare-rebalance', 'completing-rebalance') AS is_in,
         phase_before = 'absent' AND phase = 'completing-rebalance' AS is_newcomer, lead(at_ns) OVER life AS next_ns,
         coalesce(lag(owned) OVER life, CASE WHEN phase_before = 'absent' AND NOT is_newcomer THEN owned END) AS had,
@@ -113,7 +129,8 @@ states AS (
         lead(at_ns) OVER (PARTITION BY group_id, member_id, partition ORDER BY at_ns) AS to_ns
     FROM tipped),
 lives AS (
-    SELECT *, lag(at_ns) OVER life AS was_ns, lag(phase) OVER life AS phase_was, lag(standing) OVER life AS standing_was,
+    SELECT *, lag(proxy) OVER life IS DISTINCT FROM proxy AS begins,
+        lag(at_ns) OVER life AS was_ns, lag(phase) OVER life AS phase_was, lag(standing) OVER life AS standing_was,
         lag(epoch) OVER life AS epoch_was, lag(generation) OVER life AS generation_was,
         last_value(generation) OVER (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id
             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS final
@@ -162,9 +179,9 @@ UNION ALL BY NAME SELECT 'unowned' AS audit, group_id, partition, from_ns, to_ns
 UNION ALL BY NAME SELECT 'lost revocation' AS audit, group_id, member_id, partition, at_ns AS from_ns, to_ns
     FROM states, ended WHERE state = 1 AND coalesce(to_ns, end_ns) - at_ns > 60000000000
 UNION ALL BY NAME SELECT 'epoch backwards' AS audit, group_id, member_id, at_ns AS from_ns FROM lives
-    WHERE epoch_was > epoch AND epoch > 0 AND phase_before <> 'absent'
+    WHERE epoch_was > epoch AND epoch > 0 AND phase_before <> 'absent' AND NOT begins
 UNION ALL BY NAME SELECT 'generation backwards' AS audit, group_id, member_id, at_ns AS from_ns FROM lives
-    WHERE generation_was > generation AND generation > 0 AND phase_before <> 'absent'
+    WHERE generation_was > generation AND generation > 0 AND phase_before <> 'absent' AND NOT begins
 UNION ALL BY NAME SELECT 'generation never told' AS audit, group_id, member_id, from_ns, to_ns FROM generations
     WHERE NOT told AND NOT is_last
 UNION ALL BY NAME SELECT 'commit by non-owner' AS audit, group_id, member_id, at_ns AS from_ns FROM commits
@@ -173,7 +190,7 @@ UNION ALL BY NAME SELECT 'commit by non-owner' AS audit, group_id, member_id, at
 UNION ALL BY NAME SELECT 'stuck in PrepareRebalance' AS audit, group_id, member_id, from_ns, to_ns
     FROM phases, ended WHERE phase = 'prepare-rebalance' AND coalesce(to_ns, end_ns) - from_ns > 300000000000
 UNION ALL BY NAME SELECT 'gap in the record' AS audit, group_id, member_id, was_ns AS from_ns, at_ns AS to_ns FROM lives
-    WHERE NOT (phase_before = 'absent' AND phase <> 'absent') AND (phase_was, standing_was, epoch_was, generation_was)
+    WHERE NOT begins AND NOT (phase_before = 'absent' AND phase <> 'absent') AND (phase_was, standing_was, epoch_was, generation_was)
         <> (phase_before, standing_before, epoch_before, generation_before) AND was_ns IS NOT NULL
 UNION ALL BY NAME SELECT 'flapping' AS audit, group_id, arg_max(member_id, at_ns) AS member_id, min(at_ns) AS from_ns,
     max(at_ns) AS to_ns

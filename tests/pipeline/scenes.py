@@ -7,6 +7,8 @@ back         an epoch, and a generation, go backwards          untold    a gener
 commits      by a member that does not own what it commits     flapping  four joins in a minute
 killed       of a's proxy nothing is heard any more, and b is told what a had
 moved        a client moves from one proxy to another          gone      all members left a day ago
+returned     a client moves to another proxy, and is back before the first has missed it
+glanced      a client is adopted by another proxy, and is back at the first before it hears that it should rejoin
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
 behind       a's proxy is killed, and b comes to later epochs without a for hours
@@ -47,6 +49,8 @@ def write_all(folder: Path) -> None:
         *crowd(),
         *gone(),
         *late(),
+        *returned().spans,
+        *glanced().spans,
         *taken_over(),
         *patient(),
         *adopted("proxy-1", 0),
@@ -58,7 +62,8 @@ def write_all(folder: Path) -> None:
     write(folder / "skew.json", skew(), "skewed")
     write(folder / "killed.json", [*killed_with_its_proxy(), *behind(), *before_the_restart()], "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
-    write(folder / "moved-2.json", [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another()], "proxy-2")
+    at_another = [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another(), *visited().spans, *glanced_at().spans]
+    write(folder / "moved-2.json", at_another, "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
     bad = (*TELLING_LINES, "", *incomplete(), *of_other_times())
@@ -192,6 +197,28 @@ def moved_to() -> Spans:
     """Adopted by the second proxy while the first has not noticed."""
     a = Planted("moved", "a", "proxy-2")
     return a.steps(20_000, "MemberAdopted", **AT_REST, owned=(0,), assigned=(0,)).leaves(50_000).spans
+
+
+def returned() -> Planted:
+    """What the first proxy knows is older than what the second has found."""
+    a = Planted("returned", "a").joins(0, 0)
+    a.steps(24_000, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, standing=Standing.ACKNOWLEDGING, owned=())
+    a.steps(24_001, "CoordinatorAnswered", standing=Standing.STABLE, epoch=2, generation=3)
+    return a.steps(24_002, "SyncRequested", phase=Phase.STABLE, owned=(0,)).commits(70_000, 0)
+
+
+def visited() -> Planted:
+    there = {**AT_REST, "epoch": 2, "generation": 2, "owned": (0,), "assigned": (0,)}
+    return Planted("returned", "a", "proxy-2").steps(20_000, "MemberAdopted", **there).leaves(64_000, "SeenElsewhere")
+
+
+def glanced() -> Planted:
+    """In its silence its client beats, at the first."""
+    return Planted("glanced", "a").joins(0, 0).steps(400_000, "CoordinatorAnswered", epoch=2)
+
+
+def glanced_at() -> Planted:
+    return Planted("glanced", "a", "proxy-2").adopted(20_000, 0, epoch=1).leaves(64_000, "SeenElsewhere")
 
 
 def gone() -> Spans:

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 from bench.pipeline.writer import BEGAN_NS
 from pipeline import live, live_feed, schema
 from pipeline.live_rules import Finding, Group, LateStep, Step, advance
+from tests.pipeline.scenes import glanced, glanced_at, returned, visited
 from tests.pipeline.telling import Planted
 from translation.states import Phase, Standing
 
@@ -23,10 +24,11 @@ EVER = 10**12
 
 
 def steps(*members: Planted) -> list[Step]:
-    return [_step(span) for member in members for span in member.spans]
+    transitions = [(span, member.proxy) for member in members for span in member.spans if span["name"] == "transition"]
+    return [_step(span, proxy) for span, proxy in transitions]
 
 
-def _step(span: dict[str, Any]) -> Step:
+def _step(span: dict[str, Any], proxy: str = "proxy-1") -> Step:
     said = {each["key"].removeprefix(schema.PREFIX): each["value"] for each in span["attributes"]}
 
     def value(name: str) -> Any:
@@ -36,7 +38,7 @@ def _step(span: dict[str, Any]) -> Step:
         return int(found["intValue"]) if kind == "bigint" else found.get("stringValue")
 
     names = [name for name in Step.__struct_fields__ if name not in ("at_ns", "span_id", "proxy")]
-    beside = {"at_ns": int(span["startTimeUnixNano"]), "span_id": span["spanId"], "proxy": "proxy-1"}
+    beside = {"at_ns": int(span["startTimeUnixNano"]), "span_id": span["spanId"], "proxy": proxy}
     return Step(**beside, **{name: value(name) for name in names})
 
 
@@ -230,8 +232,26 @@ def test_what_a_former_proxy_says_is_not_about_the_client() -> None:
     a, moved = Planted("g", "a").joins(0, 0), Planted("g", "a", "proxy-2")
     moved.steps(10_000, phase=Phase.STABLE, standing=Standing.STABLE, epoch=5, owned=(0,), assigned=(0,))
     later = Planted("g", "a").joins(0, 0).steps(20_000, epoch=3, standing=Standing.RECONCILING).spans[-1:]
-    elsewhere = [Step(**{**_asdict(each), "proxy": "proxy-2"}) for each in steps(moved)]
-    assert advance(Group(), [*steps(a), *elsewhere, *map(_step, later)], until(EVER)) == []
+    assert advance(Group(), [*steps(a, moved), *map(_step, later)], until(EVER)) == []
+
+
+def test_a_client_that_is_back_at_its_first_proxy_is_heard_there_again() -> None:
+    there = returned(), visited()
+    assert judged(*there) == []
+    b = Planted(there[0].group_id, "b").joins(70_000, 0)
+    assert judged(*there, b) == [("double ownership", "b", 70_002, None)]
+
+
+def test_a_client_that_is_elsewhere_lives_on_and_nobody_asks_it_to_rejoin() -> None:
+    there = glanced(), glanced_at()
+    assert judged(*there) == []
+    b = Planted(there[0].group_id, "b").joins(70_000, 0)
+    assert judged(*there, b) == [("double ownership", "b", 70_002, None)]
+
+
+def test_who_has_left_is_not_brought_to_life_by_a_proxy_that_sees_it_elsewhere() -> None:
+    a, b = Planted("g", "a").joins(0, 0).leaves(9_000), Planted("g", "b").joins(10_000, 0)
+    assert judged(a.steps(9_001, "SeenElsewhere", epoch=0), b) == []
 
 
 def _asdict(step: Step) -> dict[str, Any]:

@@ -261,6 +261,32 @@ def test_a_member_that_moves_to_another_proxy_is_no_second_owner(rows: Rows) -> 
     assert ((held.from_ns - BEGAN_NS) // MS, (held.to_ns - BEGAN_NS) // MS) == (2, 50_000)
 
 
+def test_a_member_whose_client_is_back_at_its_first_proxy_is_there(rows: Rows) -> None:
+    """What the second proxy says after that is about its own memory."""
+    (held,) = rows("ownership", "group_id = 'returned' AND view = 'told' AND to_ns IS NULL")
+    assert (held.proxy, (held.from_ns - BEGAN_NS) // MS) == ("proxy-1", 24_002)
+    *_, last = rows("member_phases", "group_id = 'returned'", "from_ns")
+    assert (last.phase, last.proxy, last.to_ns) == ("stable", "proxy-1", None)
+    _, again = rows("rebalances", "group_id = 'returned'", "from_ns")
+    assert (again.proxy, again.outcome, again.kept) == ("proxy-1", "stable", ["t:0"])
+    assert rows("audits", "group_id = 'returned'") == []
+    assert [row.verdict for row in rows("readiness", "group_id = 'returned'")] == ["in use"]
+
+
+def test_a_member_whose_proxy_sees_it_elsewhere_lives_on_there(rows: Rows) -> None:
+    (held,) = rows("ownership", "group_id = 'glanced' AND view = 'told'")
+    assert ((held.from_ns - BEGAN_NS) // MS, held.to_ns) == (2, None)
+    *_, last = rows("member_phases", "group_id = 'glanced'", "from_ns")
+    assert (last.phase, last.cause, last.to_ns) == ("stable", "SeenElsewhere", None)
+    assert [row.outcome for row in rows("rebalances", "group_id = 'glanced'", "from_ns")] == ["stable", "called off"]
+    assert [(row.epoch, row.members) for row in rows("group_changes", "group_id = 'glanced'", "epoch")] == [
+        (1, 1),
+        (2, 1),
+    ]
+    assert rows("audits", "group_id = 'glanced'") == []
+    assert [row.verdict for row in rows("readiness", "group_id = 'glanced'")] == ["in use"]
+
+
 def test_a_story_that_went_well_breaks_nothing(rows: Rows) -> None:
     assert rows("audits", "group_id = 'story' AND severity = 'broken'") == []
 

@@ -68,6 +68,9 @@ class Connection(Protocol):
     def swallows(self) -> bool:
         """What is said to the broker does not arrive."""
 
+    def silent_ms(self) -> int:
+        """How long ago the broker last said anything."""
+
     def pass_over(self, patience_seconds: float) -> None:
         """While connecting: dial the next address, if this one has said nothing for so long."""
 

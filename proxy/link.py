@@ -30,7 +30,7 @@ from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
-from proxy.swallowed import is_swallowed, throw_away
+from proxy.swallowed import is_swallowed, silent_ms, throw_away
 
 
 class Link:
@@ -367,6 +367,9 @@ class Link:
 
     def swallows(self) -> bool:
         return self._broker is not None and is_swallowed(self._broker.sock)
+
+    def silent_ms(self) -> int:
+        return 0 if self._broker is None else silent_ms(self._broker.sock)
 
     def pass_over(self, patience_seconds: float) -> None:
         try:

@@ -9,6 +9,7 @@ and so is one to which a client's last words have yet to come when that has gone
 from __future__ import annotations
 
 import contextlib
+import sys
 from socket import IPPROTO_TCP, SO_LINGER, SOL_SOCKET, TCP_INFO, socket
 from struct import pack
 
@@ -18,8 +19,10 @@ from proxy.causes import Cause
 from proxy.socket_stream import SocketStream
 from proxy.tls_stream import TlsStream
 
-# In struct tcp_info: how often in a row the kernel has waited in vain for a sign that something was taken.
+# In struct tcp_info: how often in a row the kernel has waited in vain for a sign that something was taken; and how long ago
+# something came (tcpi_last_data_recv).
 RETRANSMITS_AT = 2
+LAST_RECEIVED_MS_AT = 52
 AT_ONCE = pack("ii", 1, 0)
 
 
@@ -32,6 +35,18 @@ def is_swallowed(sock: socket | None) -> bool:
     except OSError:
         # It is closed.
         return False
+
+
+def silent_ms(sock: socket | None) -> int:
+    """For how long nothing has come, since it was connected. The kernel knows it anyhow, however we read."""
+    if sock is None:
+        return 0
+    try:
+        told = sock.getsockopt(IPPROTO_TCP, TCP_INFO, LAST_RECEIVED_MS_AT + 4)
+    except OSError:
+        # It is closed.
+        return 0
+    return int.from_bytes(told[LAST_RECEIVED_MS_AT:], sys.byteorder)
 
 
 def throw_away(sock: socket | None, cause: Cause, is_lingering: bool) -> None:

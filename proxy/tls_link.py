@@ -19,7 +19,7 @@ import trio
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import GONE, Connections, Watch
-from proxy.swallowed import is_swallowed, socket_of, throw_away
+from proxy.swallowed import is_swallowed, silent_ms, socket_of, throw_away
 from proxy.tls_stream import RECEIVE_BYTES, PromptLock
 
 Dial = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
@@ -140,6 +140,9 @@ class TlsLink:
 
     def swallows(self) -> bool:
         return is_swallowed(socket_of(self._broker))
+
+    def silent_ms(self) -> int:
+        return silent_ms(socket_of(self._broker))
 
     def pass_over(self, patience_seconds: float) -> None:
         """Each address has its own time (`Streams.open_any`)."""

@@ -33,7 +33,8 @@ FIRST_CORRELATION_ID = 0x4B00_0000
 ANSWER_MS = 30_000
 # A coordinator that is there answers these within 5 s, with an error if need be (`offsets.commit.timeout.ms`). One that does
 # not, though nothing has ended its connections (its machine hangs, or is cut off), has a successor that gives its members one
-# session to come. Clients look for it when their connection ends: so it must end long before that has passed.
+# session to come. Clients look for it when their connection ends: so it must end long before that has passed. Silent is one
+# that has said nothing at all for so long.
 PROMPT = frozenset({keys.CONSUMER_GROUP_HEARTBEAT, keys.CONSUMER_GROUP_DESCRIBE, keys.OFFSET_COMMIT})
 PROMPT_MS = 10_000
 # For so long it counts that a broker has let this client read a group: as long as a member may be without an answer. It beats
@@ -232,25 +233,36 @@ class Line:
             self._let_go()
 
         self._asked += 1
+        until_ms = self._taker.clock.now_ms + ANSWER_MS
         if ask.key in PROMPT:
-            self._in(PROMPT_MS, lambda: self._doubt(hear) if waiting else None)
+            self._in(PROMPT_MS, lambda: self._doubt(waiting, hear, until_ms))
         else:
             self._in(ANSWER_MS, lambda: hear(None))
         frame = native.written(ask, next(self._correlation_ids), self.client.client_id)
         self.connection.conversation.ask(frame, hear)
         self.connection.flush()
 
-    def _doubt(self, hear: Callable[[None], None]) -> None:
-        """The answer to what the client asked before may take its time, and so may a client that has to take it: ours lies
-        unread meanwhile. Whose client has gone opens no other connection: on this one it may still be said, later, that its
-        member leaves."""
-        connection = self.connection
-        if not connection.conversation.owed.prompt_is_next or connection.leaves_broker_unread():
-            self._in(ANSWER_MS - PROMPT_MS, lambda: hear(None))
-        elif self.client_left:
+    def _doubt(self, waiting: list[Any], hear: Callable[[None], None], until_ms: int) -> None:
+        """Whose client has gone opens no other connection: on this one it may still be said that its member leaves."""
+        if not waiting:
+            return
+        rest_ms = until_ms - self._taker.clock.now_ms
+        patience_ms = min(rest_ms, self._patience_ms())
+        if patience_ms > 0:
+            self._in(patience_ms, lambda: self._doubt(waiting, hear, until_ms))
+        elif rest_ms <= 0 or self.client_left:
             hear(None)
         else:
-            connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
+            self.connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
+
+    def _patience_ms(self) -> int:
+        """The answer to what the client asked before may take its time, and so may a client that has to take it: ours lies
+        unread meanwhile. And who commits each record has a thousand commits before ours: a coordinator that answers them one
+        by one is slow, not silent."""
+        connection = self.connection
+        if not connection.conversation.owed.prompt_is_next or connection.leaves_broker_unread():
+            return ANSWER_MS
+        return PROMPT_MS - connection.silent_ms()
 
     def _in(self, delay_ms: int, ring: Callable[[], None]) -> None:
         """Whatever is wrong then ends this connection and no other, as when something arrives on it."""

@@ -60,6 +60,7 @@ class Lingering:
         self.ended = False
         self.is_behind = False
         self.is_swallowing = False
+        self.said_at = trio.current_time()
         self.closed_for: Cause | None = None
 
     def close(self, cause: Cause, detail: str) -> None:
@@ -74,6 +75,13 @@ class Lingering:
 
     def swallows(self) -> bool:
         return self.is_swallowing
+
+    def silent_ms(self) -> int:
+        return int((trio.current_time() - self.said_at) * 1_000)
+
+    def broker_says(self, answer: bytes) -> None:
+        self.said_at = trio.current_time()
+        self.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
 
     def release(self) -> None:
         assert self.line is not None
@@ -286,6 +294,50 @@ async def test_nor_is_a_broker_silent_whose_client_has_yet_to_take_what_it_said_
     patient.connection.is_behind = True
     assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == ANSWER_MS / 1_000
     assert closed_for(patient) is None
+
+
+@pytest.mark.parametrize(
+    ("answered", "given_up_after"),
+    [(1, 11), (15, 25), (40, ANSWER_MS // 1_000)],
+    ids=["one, then silence", "fifteen, then silence", "more than are waited for"],
+)
+async def test_who_answers_one_commit_after_another_is_silent_from_the_last_on(
+    patient: Line, autojump_clock: MockClock, nursery: trio.Nursery, answered: int, given_up_after: int
+) -> None:
+    """A client commits each record, and waits for none: a coordinator that takes a second for each was hung up on in the
+    midst of its answers. The member asks anew when it has heard none for as long as any answer is waited for."""
+    connection = patient.connection
+    assert isinstance(connection, Lingering)
+    for number in range(50):
+        commit = encode_request(keys.OFFSET_COMMIT, 9, number, None, m.OffsetCommitRequest())
+        connection.conversation.forward(commit, lambda answer: None, is_prompt=True)
+
+    async def answer_each_second() -> None:
+        for number in range(answered):
+            await trio.sleep(1)
+            if connection.closed_for is None:
+                connection.broker_says(encode_response(keys.OFFSET_COMMIT, 9, number, m.OffsetCommitResponse()))
+
+    nursery.start_soon(answer_each_second)
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == given_up_after
+    assert (closed_for(patient) is Cause.BROKER_SILENT) == (given_up_after < ANSWER_MS // 1_000)
+
+
+async def test_nor_is_one_silent_that_has_just_answered_what_took_its_time(
+    patient: Line, autojump_clock: MockClock, nursery: trio.Nursery
+) -> None:
+    """Who has a single connection fetches there, too: ours is the next to be answered since a moment ago."""
+    connection = patient.connection
+    assert isinstance(connection, Lingering)
+    connection.conversation.expected.append(CLIENTS_FETCH)
+
+    async def answer_late() -> None:
+        await trio.sleep(PROMPT_MS / 1_000 - 1)
+        connection.broker_says(encode_response(keys.FETCH, 4, CLIENTS_FETCH, m.FetchResponse()))
+
+    nursery.start_soon(answer_late)
+    assert await waits_seconds(patient, native.ask_heartbeat(HEARTBEAT, OFFERED)) == 2 * PROMPT_MS / 1_000 - 1
+    assert closed_for(patient) is Cause.BROKER_SILENT
 
 
 async def test_an_answer_that_cannot_be_read_is_none_to_who_waits_for_it() -> None:

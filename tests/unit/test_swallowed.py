@@ -12,11 +12,13 @@ import trio
 
 from proxy.causes import Cause
 from proxy.socket_stream import SocketStream
-from proxy.swallowed import is_swallowed, socket_of, throw_away
+from proxy.swallowed import is_swallowed, silent_ms, socket_of, throw_away
 from proxy.tls_stream import TlsStream
 from tests.kafka.admin import until
 
 PATIENCE_SECONDS = 30
+# Longer than a slow machine takes to look again.
+SILENT_MS = 500
 
 
 @pytest.fixture
@@ -50,6 +52,20 @@ def test_what_is_sent_again_and_again_is_swallowed(pair: tuple[socket.socket, so
                 caller.close()
     assert not is_swallowed(callers[-1])
     assert not is_swallowed(None)
+
+
+def test_who_has_said_something_is_silent_from_then_on_whether_that_was_read_or_not(
+    pair: tuple[socket.socket, socket.socket],
+) -> None:
+    near, far = pair
+    until(lambda: silent_ms(near) > SILENT_MS, "it says nothing")
+    near.sendall(b"what is said to it counts for nothing")
+    assert silent_ms(near) > SILENT_MS
+    far.sendall(b"said")
+    until(lambda: silent_ms(near) < SILENT_MS, "it has spoken")
+    until(lambda: silent_ms(near) > SILENT_MS, "it says nothing again")
+    near.close()
+    assert silent_ms(near) == silent_ms(None) == 0
 
 
 @pytest.mark.parametrize("is_lingering", [False, True])

@@ -160,6 +160,12 @@ class Conversation:
         return self.owed.quiet and not (self.request_under_way or self.in_hand or self.outbox)
 
     @property
+    def is_unfinished(self) -> bool:
+        """Should the client go now, the broker would wait for the rest of a request, or for the next step of an
+        authentication, and could be asked nothing else any more."""
+        return self.to_come > 0 or not self.authenticated
+
+    @property
     def asks(self) -> bool:
         """The desk has a request in hand, and waits for what the broker says before it does something with it."""
         return self.in_hand and any(isinstance(each, Awaited) for each in self.expected)
@@ -416,7 +422,7 @@ class Conversation:
         return taken
 
     def client_left(self) -> None:
-        """No step of an authentication will follow."""
+        """No step of an authentication will follow; whether one should have is not known where the last was answered."""
         self._proving = False
 
     def waiting(self) -> bool:

@@ -234,6 +234,9 @@ class Link:
         conversation.owed.release_locals()
         if due := conversation.owed.take_due():
             self._send(self._client, due)
+        if self._lingering and conversation.is_unfinished:
+            # By what lay behind a request in hand when its client went.
+            raise Disconnect(Cause.CLIENT_CLOSED)
         if broker.ending and not self._closed:
             self._pass_end_on(broker)
 
@@ -328,13 +331,12 @@ class Link:
 
     def _linger(self) -> bool:
         """The client has gone, a member stays: true if so."""
+        if self.conversation.is_unfinished:
+            return False
         if self._lingering:
             return True
         desk = self.conversation.desk
         if self._broker is None or self._broker.ended or desk is None or not desk.needed():
-            return False
-        if self.conversation.to_come:
-            # The broker waits for the rest of a request: it can be asked nothing else any more.
             return False
         self._lingering = True
         self._epoll_set.forget(self._client.sock)

@@ -101,8 +101,7 @@ class TlsLink:
     def _linger(self) -> bool:
         """The client has gone, a member stays: true if so."""
         desk = self.conversation.desk
-        # Within a request the broker waits for the rest of it: it can be asked nothing else any more.
-        may_ask = not (self._broker_ended or self.conversation.to_come)
+        may_ask = not (self._broker_ended or self.conversation.is_unfinished)
         if not self._lingering and may_ask and desk is not None and desk.needed():
             self._lingering = True
             # Not closed before the end: a pump may be waiting in it, and is cancelled with us.
@@ -111,7 +110,7 @@ class TlsLink:
             desk.left()
             # It may have gone in the middle of something, and what was asked here meanwhile waits.
             self.flush()
-        return self._lingering and not self._broker_ended
+        return self._lingering and may_ask
 
     def release(self) -> None:
         desk = self.conversation.desk
@@ -228,6 +227,9 @@ class TlsLink:
         conversation.owed.release_locals()
         if due := conversation.owed.take_due():
             await self._tell_client(due)
+        if self._lingering and conversation.is_unfinished:
+            # By what lay behind a request in hand when its client went.
+            raise Disconnect(Cause.CLIENT_CLOSED)
         if self._client_ended and not self._lingering and conversation.quiet:
             self.close(Cause.CLIENT_CLOSED)
 

@@ -23,6 +23,7 @@ from proxy.treatments import Treatment
 from proxy.wire import Wire
 
 OPAQUE, REWRITTEN, PRODUCE, HANDSHAKE, HERE, PROOF = (12 << 16, 3 << 16, 0, 17 << 16, 18 << 16, 36 << 16)
+HANDSHAKE_1 = HANDSHAKE | 1
 
 
 class ShoutingWire:
@@ -33,6 +34,7 @@ class ShoutingWire:
         REWRITTEN: Treatment.REWRITTEN,
         PRODUCE: Treatment.PRODUCE,
         HANDSHAKE: Treatment.TOKENS_FOLLOW,
+        HANDSHAKE_1: Treatment.AUTHENTICATION,
         HERE: Treatment.ANSWERED_HERE,
         PROOF: Treatment.PROOF,
     }
@@ -76,6 +78,15 @@ def answer(correlation_id: int, body: bytes = b"") -> bytes:
 
 def token(text: bytes) -> bytes:
     return pack(">i", len(text)) + text
+
+
+# Behind which a broker takes nothing but the rest of it, or the next step.
+UNFINISHED = {
+    "request": request(OPAQUE, 2, bytes(100))[:50],
+    "handshake": request(HANDSHAKE_1, 2),
+    "bare tokens": request(HANDSHAKE, 2) + token(b"n,,n=alice"),
+    "proof": request(PROOF, 2),
+}
 
 
 def asks(talk: Conversation, data: Bytes) -> Bytes:
@@ -286,6 +297,14 @@ def test_a_client_is_through_with_authentication_once_its_proof_is_answered() ->
     assert not talk.authenticated
     talk.from_broker(answer(1, b"\0\0"))
     assert talk.authenticated
+
+
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
+def test_a_broker_waits_for_the_rest_of_a_request_and_for_the_next_step_of_an_authentication(sent: bytes) -> None:
+    talk = after_one_exchange()
+    assert not talk.is_unfinished
+    talk.from_client(sent)
+    assert talk.is_unfinished
 
 
 @pytest.mark.parametrize(

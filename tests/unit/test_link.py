@@ -32,7 +32,7 @@ from proxy.link import Link
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
-from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, ShoutingWire, answer, request
+from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, UNFINISHED, ShoutingWire, answer, request
 from tests.unit.test_desk import Desk, known_at_once
 
 PATIENCE_SECONDS = 30
@@ -414,6 +414,44 @@ async def test_what_was_asked_here_while_its_client_went_is_sent(epoll_set: Epol
         talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
         ends.link.close(Cause.CLIENT_LOST)
         await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+
+
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
+async def test_it_does_not_outlive_a_client_that_left_something_unfinished(
+    epoll_set: EpollSet, ends: Ends, sent: bytes
+) -> None:
+    """The broker waits for the rest of it. A member that had asked behind that was mute for thirty seconds, though its client
+    was back on another connection: librdkafka hangs up in the midst of authenticating again when its coordinator moves."""
+    talk, heard = ends.link.conversation, list[Bytes | None]()
+    talk.desk = Needed()
+    async with connected(epoll_set, ends) as broker:
+        ends.client.sendall(sent)
+        await trio.to_thread.run_sync(received, broker, sent)
+        talk.ask(request(OPAQUE, 77)[4:], heard.append)
+        ends.link.flush()
+        ends.client.close()
+        await is_so(lambda: ends.counts.connections_open == 0)
+    assert heard == [None]
+    assert ends.counts.disconnects["client_closed"] == 1
+
+
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
+async def test_nor_one_that_had_begun_something_behind_a_request_in_hand(
+    epoll_set: EpollSet, ends: Ends, sent: bytes
+) -> None:
+    talk = ends.link.conversation
+    talk.desk = Needed()
+    async with connected(epoll_set, ends) as broker:
+        talk.in_hand = True
+        ends.client.sendall(sent)
+        await is_so(partial(has_heard, ends, True, len(sent)))
+        ends.client.close()
+        await is_so(lambda: ends.link._lingering)
+        talk.answer(answer(1)[4:])
+        ends.link.flush()
+        await trio.to_thread.run_sync(received, broker, sent)
+        await is_so(lambda: ends.counts.connections_open == 0)
+    assert ends.counts.disconnects["client_closed"] == 1
 
 
 async def test_a_drain_waits_for_what_a_member_asks_whose_client_has_gone(epoll_set: EpollSet, ends: Ends) -> None:

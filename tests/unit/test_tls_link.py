@@ -11,6 +11,7 @@ import trio
 import trio.testing
 
 from proxy.addresses import Address
+from proxy.answers import Bytes
 from proxy.causes import Cause
 from proxy.connections import Connections
 from proxy.counts import Counts
@@ -21,7 +22,7 @@ from proxy.parting import Partings
 from proxy.settings import Limits
 from proxy.socket_stream import SocketStream
 from proxy.tls_link import TlsLink
-from tests.unit.test_conversation import OPAQUE, PROOF, answer, request
+from tests.unit.test_conversation import OPAQUE, PROOF, UNFINISHED, answer, request
 from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
 
 PATIENCE_SECONDS = 30
@@ -85,17 +86,36 @@ async def test_what_lay_behind_a_request_in_hand_is_answered_after_its_client_ha
     assert ends.counts.connections_open == 0
 
 
-async def test_it_does_not_outlive_a_client_that_left_within_a_request(nursery: trio.Nursery) -> None:
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
+async def test_it_does_not_outlive_a_client_that_left_something_unfinished(nursery: trio.Nursery, sent: bytes) -> None:
     """The broker waits for the rest, and would hear nothing that a member says."""
-    ends = Ends(Needed())
+    ends, heard = Ends(Needed()), list[Bytes | None]()
     nursery.start_soon(ends.run)
     await ends.client.send_all(request(TAKEN, 1))
     await trio.testing.wait_all_tasks_blocked()
     ends.link.conversation.answer(answer(1)[4:])
-    await ends.client.send_all(request(OPAQUE, 2, bytes(1_000))[:500])
+    await ends.client.send_all(sent)
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.ask(request(OPAQUE, 77)[4:], heard.append)
+    await ends.client.aclose()
+    await trio.testing.wait_all_tasks_blocked()
+    assert ends.counts.connections_open == 0
+    assert heard == [None]
+
+
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
+async def test_nor_one_that_had_begun_something_behind_a_request_in_hand(nursery: trio.Nursery, sent: bytes) -> None:
+    ends = Ends(Needed())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1) + sent)
     await trio.testing.wait_all_tasks_blocked()
     await ends.client.aclose()
     await trio.testing.wait_all_tasks_blocked()
+    assert ends.counts.connections_open == 1
+    ends.link.conversation.answer(answer(1)[4:])
+    ends.link.flush()
+    await trio.testing.wait_all_tasks_blocked()
+    assert await ends.broker.receive_some() == sent
     assert ends.counts.connections_open == 0
 
 

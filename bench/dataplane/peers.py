@@ -87,9 +87,8 @@ def smallest(upstream: str, folder: Path) -> Iterator[Peer]:
 @contextlib.contextmanager
 def haproxy(upstream: str, folder: Path, *, splices: bool) -> Iterator[Peer | None]:
     """A TCP proxy, as the yardstick for moving bytes only: as it comes, and with the kernel moving them (`splice-auto`)."""
-    binary = shutil.which("haproxy")
+    binary = _installed("haproxy", "Debian: apt-get install haproxy")
     if binary is None:
-        print("haproxy is not installed (Debian: apt-get install haproxy): left out", file=sys.stderr)
         yield None
         return
     [port] = free_ports(1)
@@ -109,9 +108,8 @@ def haproxy(upstream: str, folder: Path, *, splices: bool) -> Iterator[Peer | No
 @contextlib.contextmanager
 def kafka_proxy(upstream: str, folder: Path, tls: Tls | None = None) -> Iterator[Peer | None]:
     """A Kafka proxy in Go, as it comes. The one broker is its bootstrap server, so all passes through that port."""
-    binary = shutil.which("kafka-proxy")
+    binary = _installed("kafka-proxy", "in its sources: go build -mod=vendor")
     if binary is None:
-        print("kafka-proxy is not installed (its sources: go build -mod=vendor): left out", file=sys.stderr)
         yield None
         return
     [port] = free_ports(1)
@@ -140,6 +138,14 @@ def kroxylicious(upstream: str, folder: Path, tls: Tls | None = None) -> Iterato
     command = ["java", "-Xmx512m", "-cp", f"{folder_of_jars}/*", str(HERE / "Peer.java"), str(config)]
     with _running(command, base + NODE_OFFSET, folder) as pid:
         yield Peer("kroxylicious 0.12.0", "127.0.0.1", base + NODE_OFFSET, f"127.0.0.1:{base}", pid)
+
+
+def _installed(name: str, how: str) -> str | None:
+    """Those that the project does not fetch itself are measured where they are there."""
+    binary = shutil.which(name)
+    if binary is None:
+        print(f"{name} is not installed ({how}): left out", file=sys.stderr)
+    return binary
 
 
 def _trusting(tls: Tls | None) -> str:

@@ -114,7 +114,7 @@ def join_requested(
     )
 
 
-def claims(body: m.JoinGroupRequest) -> bool:
+def claims_partitions(body: m.JoinGroupRequest) -> bool:
     """Whoever joins says that it holds partitions."""
     try:
         return any(read_subscription(bytes(offered.metadata)).owned for offered in body.protocols[:1])

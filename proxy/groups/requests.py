@@ -205,7 +205,7 @@ class Requests:
         """It comes for the first time under the id it was given here. Who says that it holds partitions may have been at
         another proxy with it."""
         request = self.request_of(number)
-        return key in self.issued and request.key == keys.JOIN_GROUP and not classic.claims(request.body)
+        return key in self.issued and request.key == keys.JOIN_GROUP and not classic.claims_partitions(request.body)
 
     # --------------------------------------------------------------------------------------------------- to its member
 

@@ -67,12 +67,15 @@ class Groups:
         now = self._process.now
         return self.alive and group is not None and native_waits_until(group, arrived, now) > now
 
-    def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
+    def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer, after_ms: int) -> GroupHeartbeatAnswer:
         """A native member's heartbeat has passed through: it is told when to come again."""
         if answer.error_code or not self.alive:
             return answer
         beat = NativeBeat(
-            member_id=request.member_id, epoch_sent=request.member_epoch, epoch_answered=answer.member_epoch
+            member_id=request.member_id,
+            epoch_sent=request.member_epoch,
+            epoch_answered=answer.member_epoch,
+            answered_after_ms=after_ms,
         )
         self._tell(request.group_id, beat)
         group = self._groups[request.group_id]

@@ -51,7 +51,7 @@ class NativeMember:
         upstream: Upstream,
         ledger: Ledger,
         style: NativeStyle,
-        paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer], GroupHeartbeatAnswer],
+        paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer, int], GroupHeartbeatAnswer],
         kept_back: Callable[[int, bool], bool],
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
@@ -127,11 +127,12 @@ class NativeMember:
             owned=() if joining else tuple(sorted(self.owned)) if say_all or self._say_owned else None,
         )
         self._in_flight = True
+        sent = self._clock.now
         self._upstream.heartbeat(
             request,
             self.name,
             self.name,
-            lambda answer: self._answered(life, request, answer),
+            lambda answer: self._answered(life, request, answer, sent),
             lambda: self._lost(life),
         )
 
@@ -140,13 +141,13 @@ class NativeMember:
             self._in_flight, self._full = False, True
             self._clock.after(self.style.retry_ms, lambda: self._beat(life))
 
-    def _answered(self, life: int, request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> None:
+    def _answered(self, life: int, request: GroupHeartbeat, answer: GroupHeartbeatAnswer, sent: int) -> None:
         if life != self._life or not self.alive:
             return None
         self._in_flight, self.heard_at = False, self._clock.now
         if answer.error_code:
             return self._refused(life, Error(answer.error_code))
-        answer = self._paced(request, answer)
+        answer = self._paced(request, answer, self._clock.now - sent)
         if request.member_epoch > 0:
             rises(f"epoch of {self.name}", request.member_epoch, answer.member_epoch)
         self.epoch = answer.member_epoch

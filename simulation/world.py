@@ -92,9 +92,9 @@ class World:
     def native(self, name: str, style: NativeStyle | None = None, through: str | None = None) -> NativeMember:
         """Direct, or through a proxy that paces it."""
 
-        def paced(request: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
+        def paced(request: GroupHeartbeat, answer: GroupHeartbeatAnswer, after_ms: int) -> GroupHeartbeatAnswer:
             proxy = None if through is None else self.proxies[through]
-            return answer if proxy is None or proxy.process.is_still else proxy.groups.paced(request, answer)
+            return answer if proxy is None or proxy.process.is_still else proxy.groups.paced(request, answer, after_ms)
 
         def kept_back(at: int, is_quiet: bool) -> bool:
             proxy = None if through is None else self.proxies[through]

@@ -37,11 +37,12 @@ class MemberChanged(GroupFact, frozen=True, kw_only=True):
 
 
 class NativeBeat(GroupFact, frozen=True, kw_only=True):
-    """A native member's heartbeat passed through the proxy and was answered without an error."""
+    """A native member's heartbeat passed through the proxy and was answered without an error, so long after it was sent."""
 
     member_id: str
     epoch_sent: int
     epoch_answered: int
+    answered_after_ms: int = 0
 
 
 class DescriptionWanted(GroupFact, frozen=True, kw_only=True):
@@ -117,6 +118,9 @@ GroupOrder = Describe | Tell
 
 # A lull that is to last longer than its members know is made longer so long before they take it to be over.
 HUSH_AHEAD_MS = 100
+# The next answer may take so many times as long as the slowest of the last half minute.
+TIMES_AS_SLOW = 4
+SLOWEST_MS = 30_000
 
 # --- the group -----------------------------------------------------------------------------------------------------
 
@@ -157,6 +161,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rose_within_ms: int = 0  # but no later than so long after it
     rises: bool = False  # a sign of the next one has been seen
     describe_at: int | None = None
+    slowest_ms: int = 0  # the slowest of the answers to native members that pass
+    slowest_until: int = 0  # how long it is remembered
 
     def is_moving(self, now: int) -> bool:
         return now < self.moving_until
@@ -200,5 +206,11 @@ def native_waits_until(group: Group, arrived: int, now: int) -> int:
 def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:
     """The heartbeat interval told to a native member that passes through. It obeys: measured, a group whose natives
     are paced converges in a fraction of a second. Never slower than the coordinator wishes."""
-    paced_ms = group.pacing.native_moving_ms if group.is_moving(now) else group.pacing.native_quiet_ms
-    return min(paced_ms, interval_ms) if paced_ms else interval_ms
+    pacing = group.pacing
+    paced_ms = pacing.native_moving_ms if group.is_moving(now) else pacing.native_quiet_ms
+    if not paced_ms:
+        return interval_ms
+    # librdkafka takes the interval for the timeout of its next heartbeat too, and hangs up when that has passed. It may be
+    # kept back for the grace, and then the coordinator must have time to answer: also when it begins to be slow.
+    patience_ms = pacing.grace_ms + TIMES_AS_SLOW * group.slowest_ms
+    return min(max(paced_ms, patience_ms), interval_ms)

@@ -21,6 +21,7 @@ from translation.events import (
     TargetUnknown,
 )
 from translation.group import (
+    SLOWEST_MS,
     AnyGroupFact,
     Describe,
     Described,
@@ -167,6 +168,8 @@ def _agree(group: Group, orders: list[GroupOrder]) -> Group:
 
 
 def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
+    if beat.answered_after_ms >= group.slowest_ms or now >= group.slowest_until:
+        group = _with(group, slowest_ms=beat.answered_after_ms, slowest_until=now + SLOWEST_MS)
     if beat.epoch_sent < JOIN_EPOCH:
         group = _without(group, beat.member_id)
         return _stir(group, now, group.pacing.grace_ms)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_protocol.messages import keys
+from proxy.answers import Bytes
 from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
@@ -100,9 +101,14 @@ class Together:
             self._clock.at(look_at, lambda: self._forward_when_due(line, request, arrived_ms))
 
     def _forward(self, line: Line, request: Request) -> None:
-        line.forward(request.frame, lambda frame: None if frame is None else self._paced(line, request, bytes(frame)))
+        sent_ms = self._clock.now_ms
 
-    def _paced(self, line: Line, request: Request, frame: bytes) -> bytes:
+        def hear(frame: Bytes | None) -> bytes | None:
+            return None if frame is None else self._paced(line, request, bytes(frame), self._clock.now_ms - sent_ms)
+
+        line.forward(request.frame, hear)
+
+    def _paced(self, line: Line, request: Request, frame: bytes, answered_after_ms: int = 0) -> bytes:
         passed = native.passed(request.version, frame)
         body, answer = request.body, passed.answer
         if answer.error_code != e.NONE:
@@ -119,6 +125,7 @@ class Together:
             member_id=member_id,
             epoch_sent=body.member_epoch,
             epoch_answered=answer.member_epoch,
+            answered_after_ms=answered_after_ms,
         )
         self._tell(body.group_id, beat)
         self._look_again(body.group_id)

@@ -865,9 +865,15 @@ GROUP = (
     ),
     Mutant(
         "group.py",
-        "return min(paced_ms, interval_ms) if paced_ms else interval_ms",
-        "return paced_ms",
+        "return min(max(paced_ms, patience_ms), interval_ms)",
+        "return max(paced_ms, patience_ms)",
         "a native member is never paced slower than the coordinator wishes",
+    ),
+    Mutant(
+        "group.py",
+        "return min(max(paced_ms, patience_ms), interval_ms)",
+        "return min(paced_ms, interval_ms)",
+        "a native member that takes its interval for a timeout is told no less than an answer may take",
     ),
 )
 

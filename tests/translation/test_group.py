@@ -177,8 +177,21 @@ def test_native_members_that_pass_through_are_signs_too() -> None:
 
 @pytest.mark.parametrize(("moving", "asked_ms", "told_ms"), [(True, 5_000, 300), (False, 5_000, 2_000), (False, 1, 1)])
 def test_natives_that_pass_through_are_paced_and_never_slowed_down(moving: bool, asked_ms: int, told_ms: int) -> None:
-    group = msgspec.structs.replace(QUIET, moving_until=100 if moving else 0)
+    at_once = Pacing(native_moving_ms=300, native_quiet_ms=2_000, grace_ms=0)
+    group = msgspec.structs.replace(QUIET, pacing=at_once, moving_until=100 if moving else 0)
     assert native_interval_ms(group, asked_ms, now=50) == told_ms
+
+
+def test_natives_are_told_no_less_than_a_heartbeat_may_take_for_librdkafka_gives_it_up_after_the_interval() -> None:
+    group = of_locals("n")
+    for at, answered_after_ms in ((0, 100), (1_000, 200), (2_000, 50)):
+        beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=4, answered_after_ms=answered_after_ms)
+        group, _ = group_step(group, beat, at)
+    assert native_interval_ms(group, 5_000, now=2_000) == PACING.grace_ms + 4 * 200
+    assert native_interval_ms(group, 1_500, now=2_000) == 1_500
+    beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=4, answered_after_ms=10)
+    group, _ = group_step(group, beat, 31_000)
+    assert native_interval_ms(group, 5_000, now=31_000) == PACING.grace_ms + 4 * 10
 
 
 def test_pacing_can_be_switched_off() -> None:

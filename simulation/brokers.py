@@ -1,8 +1,13 @@
-"""Where broker lines differ, as far as a member of a group can tell."""
+"""Where broker lines differ, as far as a member of a group can tell.
+
+Each line is its newest release that is to be had as this is written: 4.0.1, 4.1.2, 4.2.2, 4.3.1, 4.4.0. A flag says since
+when it is so, and by what ticket; tests/simulation/test_broker_lines.py puts each to the lines, and to real brokers of them.
+"""
 
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 
 class BrokerLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,13 +25,14 @@ class BrokerLine(msgspec.Struct, frozen=True, kw_only=True):
     strips_unsubscribed: bool
     """Partitions of topics no longer subscribed are taken before the next target exists (KAFKA-19431, 4.2)."""
     known_instance_fits_full_group: bool
-    """KAFKA-20601 (4.3)."""
+    """Who comes back under it takes no new place (KAFKA-20601, 4.4)."""
     empty_group_is_assigned: bool
-    """When the last member goes, the target of nobody is at once that of the new epoch (4.3)."""
+    """When the last member goes, the target of nobody is at once that of the new epoch (KAFKA-20442, 4.4)."""
     own_revocation_is_free: bool
-    """What a member gives back, and shall have after all, it is given at once (KAFKA-19449); before, a heartbeat later."""
+    """What a member gives back, and shall have after all, it is given at once (KAFKA-19449, 4.1); before, a heartbeat
+    later."""
     letting_go_moves_epoch: bool
-    """A member that has let go, and must let go of more, is one epoch further meanwhile (4.0; not in 4.4)."""
+    """A member that has let go, and must let go of more, is one epoch further meanwhile; no more since KAFKA-19974 (4.2)."""
     describes_pending_revocation: bool
     """Partitions a member is asked to revoke are still in its described assignment (KAFKA-20431, 4.3)."""
 
@@ -45,21 +51,24 @@ V4_0 = BrokerLine(
     letting_go_moves_epoch=True,
     describes_pending_revocation=False,
 )
-V4_4 = BrokerLine(
-    name="4.4",
+V4_1 = replace(V4_0, name="4.1", own_revocation_is_free=True)
+V4_2 = replace(V4_1, name="4.2", rejoin_at_epoch_0=True, strips_unsubscribed=True, letting_go_moves_epoch=False)
+V4_3 = replace(
+    V4_2,
+    name="4.3",
     epoch_before_anyone=1,
     assignment_interval_ms=1000,
-    rejoin_at_epoch_0=True,
     commits_at_older_epochs=True,
-    vote_bumps_epoch=True,
-    strips_unsubscribed=True,
-    known_instance_fits_full_group=True,
-    empty_group_is_assigned=True,
-    own_revocation_is_free=True,
-    letting_go_moves_epoch=False,
     describes_pending_revocation=True,
 )
-LINES = {line.name: line for line in (V4_0, V4_4)}
+V4_4 = replace(
+    V4_3,
+    name="4.4",
+    vote_bumps_epoch=True,
+    known_instance_fits_full_group=True,
+    empty_group_is_assigned=True,
+)
+LINES = {line.name: line for line in (V4_0, V4_1, V4_2, V4_3, V4_4)}
 
 
 class GroupSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -192,7 +192,7 @@ class World:
         group = self.coordinator.groups.get(GROUP)
         if group is None:
             return "" if not self.owners else "no group"
-        # Brokers before 4.3 compute no target for an empty group.
+        # Brokers before 4.4 compute no target for an empty group.
         if group.members and group.epoch != group.assignment_epoch:
             return f"group epoch {group.epoch}, target of {group.assignment_epoch}"
         owners = self.owners

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pytest
 
-from simulation.brokers import V4_0, V4_4, GroupSettings
+from simulation.brokers import LINES, V4_4, BrokerLine, GroupSettings
 from simulation.coordinator import Coordinator
 from simulation.description import GroupDescription
 from simulation.errors import Error
@@ -31,8 +31,9 @@ class AnyCoordinator(Protocol):
 
 
 class Bench:
-    def __init__(self, coordinator: AnyCoordinator) -> None:
-        self.coordinator = coordinator
+    def __init__(self, coordinator: AnyCoordinator, line: BrokerLine = V4_4) -> None:
+        self.coordinator, self.line = coordinator, line
+        self.first_epoch = line.epoch_before_anyone + 1
         self.clock = Clock()
         self.topics = coordinator.topics
 
@@ -66,6 +67,8 @@ def bench() -> Bench:
     return Bench(Coordinator(Topics(foo=6), V4_4, GroupSettings(max_size=ROOM)))
 
 
-@pytest.fixture
-def bench40() -> Bench:
-    return Bench(Coordinator(Topics(foo=6), V4_0, GroupSettings(max_size=ROOM)))
+@pytest.fixture(params=LINES)
+def any_bench(request: pytest.FixtureRequest) -> Bench:
+    """Of every line in turn."""
+    line = LINES[request.param]
+    return Bench(Coordinator(Topics(foo=6), line, GroupSettings(max_size=ROOM)), line)

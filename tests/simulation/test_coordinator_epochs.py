@@ -7,15 +7,6 @@ from tests.simulation.conftest import Bench
 from tests.simulation.native import GROUP
 
 
-def test_the_first_member_of_a_fresh_group_owns_everything_at_epoch_2_since_4_3(bench: Bench) -> None:
-    bench.member("A").joins().is_at(2, 0, 1, 2, 3, 4, 5)
-    assert bench.stand() == ("Stable", 2, 2)
-
-
-def test_the_first_member_of_a_fresh_group_owns_everything_at_epoch_1_before_4_3(bench40: Bench) -> None:
-    bench40.member("A").joins().is_at(1, 0, 1, 2, 3, 4, 5)
-
-
 def test_a_group_nobody_joined_is_dead(bench: Bench) -> None:
     assert bench.stand() == ("Dead", 0, 0)
     bench.member("A").beats()
@@ -43,66 +34,6 @@ def test_a_revocation_is_over_only_when_the_member_says_so(bench: Bench) -> None
     a.beats()
     a.reports(*bench.topics.at("foo", 0, 1, 2, 5)).is_at(2, 0, 1, 2)
     b.beats().is_at(3)
-
-
-def test_what_a_member_gives_back_and_shall_have_after_all_it_has_at_once(bench: Bench) -> None:
-    a, b = bench.members("A", "B")
-    a.joins()
-    bench.passes(1_000)
-    b.joins()
-    a.beats().is_at(2, 0, 1, 2)
-    b.leaves()
-    bench.passes(1_000)
-    a.acknowledges().is_at(4, 0, 1, 2, 3, 4, 5)
-
-
-def test_on_4_0_it_has_it_a_heartbeat_later(bench40: Bench) -> None:
-    a, b = bench40.members("A", "B")
-    a.joins()
-    b.joins()
-    a.beats().is_at(1, 0, 1, 2)
-    b.leaves()
-    a.acknowledges().is_at(3, 0, 1, 2)
-    a.beats().is_at(3, 0, 1, 2, 3, 4, 5)
-
-
-def test_who_has_let_go_and_must_let_go_of_more_stays_at_its_epoch(bench: Bench) -> None:
-    a, b, c = bench.members("A", "B", "C")
-    a.joins()
-    bench.passes(1_000)
-    b.joins()
-    a.beats().is_at(2, 0, 1, 2)
-    bench.passes(1_000)
-    c.joins()
-    a.acknowledges().is_at(2, 0, 1)
-    a.acknowledges().is_at(4, 0, 1)
-
-
-def test_on_4_0_it_is_one_further(bench40: Bench) -> None:
-    a, b, c = bench40.members("A", "B", "C")
-    a.joins()
-    b.joins()
-    a.beats().is_at(1, 0, 1, 2)
-    c.joins()
-    a.acknowledges().is_at(2, 0, 1)
-    a.acknowledges().is_at(3, 0, 1)
-
-
-def test_within_the_assignment_interval_a_newcomer_gets_nothing_and_a_later_beat_computes(bench: Bench) -> None:
-    a, b = bench.members("A", "B")
-    a.joins()
-    bench.passes(300)
-    b.joins().is_at(2)
-    assert bench.stand() == ("Assigning", 3, 2)
-    bench.passes(900)
-    a.beats().is_at(2, 0, 1, 2)
-
-
-def test_before_4_3_every_bump_computes_at_once(bench40: Bench) -> None:
-    a, b = bench40.members("A", "B")
-    a.joins()
-    b.joins().is_at(2)
-    a.beats().is_at(1, 0, 1, 2)
 
 
 def test_an_assignment_is_told_once_then_only_when_it_changes_or_all_is_said(bench: Bench) -> None:
@@ -138,40 +69,6 @@ def test_the_last_leave_leaves_an_empty_group_that_goes_on_counting(bench: Bench
     assert bench.stand() == ("Empty", 3, 3)
     bench.passes(1_000)
     bench.member("B").joins().is_at(4, 0, 1, 2, 3, 4, 5)
-
-
-def test_before_4_3_the_target_of_an_empty_group_lags(bench40: Bench) -> None:
-    bench40.member("A").joins().leaves()
-    assert bench40.stand() == ("Empty", 2, 1)
-
-
-def test_a_member_without_topics_still_gets_an_epoch(bench: Bench) -> None:
-    a = bench.member("A")
-    a.topics = ()
-    a.joins().is_at(1)
-
-
-def test_a_member_without_topics_still_gets_an_epoch_on_4_0(bench40: Bench) -> None:
-    a = bench40.member("A")
-    a.topics = ()
-    a.joins().is_at(1)
-
-
-def test_a_second_member_without_topics_moves_nobody(bench: Bench) -> None:
-    bench.member("A").joins()
-    bench.passes(1_000)
-    idle = bench.member("B")
-    idle.topics = ()
-    idle.joins()
-    assert bench.stand() == ("Stable", 2, 2)
-
-
-def test_a_second_member_without_topics_moves_nobody_on_4_0(bench40: Bench) -> None:
-    bench40.member("A").joins()
-    idle = bench40.member("B")
-    idle.topics = ()
-    idle.joins().is_at(1)
-    assert bench40.stand() == ("Stable", 1, 1)
 
 
 def test_a_grown_topic_is_noticed_by_the_next_heartbeat(bench: Bench) -> None:
@@ -226,27 +123,6 @@ def test_the_preferred_assignor_is_the_most_common_vote(bench: Bench) -> None:
     bench.passes(1_000)
     c.joins("uniform")
     assert bench.coordinator.describe(GROUP).assignor == "uniform"
-
-
-def test_with_a_vote_on_either_side_quiet_heartbeats_move_the_epoch_since_4_4(bench: Bench) -> None:
-    """Nobody can want that; so our members never let it come to a tie (translation/assignors.py)."""
-    assert _moves_of_epoch_in_quiet_beats(bench) >= 3
-
-
-def test_a_tie_of_votes_moved_nothing_in_4_0(bench40: Bench) -> None:
-    assert _moves_of_epoch_in_quiet_beats(bench40) == 0
-
-
-def _moves_of_epoch_in_quiet_beats(bench: Bench) -> int:
-    a, b = bench.members("A", "B")
-    a.joins("range")
-    bench.passes(1_000)
-    b.joins("uniform")
-    before = bench.stand()[1]
-    for _ in range(3):
-        for member in (a, b):
-            member.beats()
-    return bench.stand()[1] - before
 
 
 def test_an_unknown_assignor_is_refused(bench: Bench) -> None:

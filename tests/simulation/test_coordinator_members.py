@@ -51,15 +51,6 @@ def test_epoch_0_again_is_answered_with_everything_since_4_2(bench: Bench) -> No
     assert a.joins().is_at(2, *range(6)).answer.assignment == bench.topics.of(["foo"])
 
 
-def test_epoch_0_again_is_fenced_on_4_0_once_the_epoch_before_is_not_0(bench40: Bench) -> None:
-    a, b = bench40.members("A", "B")
-    a.joins()
-    a.joins().is_at(1, *range(6))
-    b.joins()
-    bench40.settle(a, b)
-    a.joins().is_refused(Error.FENCED_MEMBER_EPOCH)
-
-
 def test_epoch_0_again_lets_go_of_what_is_wanted_back(bench: Bench) -> None:
     a, b = bench.members("A", "B")
     a.joins()
@@ -123,16 +114,6 @@ def test_a_full_group_takes_nobody_else(bench: Bench) -> None:
     bench.member("A").joins().is_at(2, *range(6))
 
 
-def test_a_full_group_takes_an_instance_it_knows_since_4_3(bench: Bench) -> None:
-    one_steps_out_of_a_full_group(bench)
-    bench.member("A2", "one").joins().is_at(2, *range(6))
-
-
-def test_a_full_group_refuses_even_an_instance_it_knows_before_4_3(bench40: Bench) -> None:
-    one_steps_out_of_a_full_group(bench40)
-    bench40.member("A2", "one").joins().is_refused(Error.GROUP_MAX_SIZE_REACHED)
-
-
 def one_steps_out_of_a_full_group(bench: Bench) -> None:
     one = bench.member("A", "one").joins()
     for member in bench.members("B", "C"):
@@ -153,29 +134,6 @@ def test_a_static_member_that_steps_out_moves_no_epoch_and_its_successor_inherit
     bench.member("A2", "one").joins().is_at(3, *held)
     assert bench.stand() == stand
     a.beats().is_refused(Error.FENCED_INSTANCE_ID)
-
-
-def test_a_successor_that_wants_another_assignor_moves_the_epoch_since_4_4(bench: Bench) -> None:
-    a2, b = one_comes_back_with_another_assignor(bench)
-    a2.is_at(4, 0, 1, 2)
-    b.beats().is_at(4, 3, 4, 5)
-
-
-def test_a_successor_that_wants_another_assignor_moves_no_epoch_on_4_0(bench40: Bench) -> None:
-    a2, b = one_comes_back_with_another_assignor(bench40)
-    a2.is_at(2, 0, 1, 2)
-    b.beats().is_at(2, 3, 4, 5)
-
-
-def one_comes_back_with_another_assignor(bench: Bench) -> tuple[Native, Native]:
-    a, b = bench.member("A", "one"), bench.member("B", "two")
-    a.joins("uniform")
-    bench.passes(1_000)
-    b.joins()
-    bench.settle(a, b)
-    a.leaves(-2)
-    bench.passes(1_000)
-    return bench.member("A2", "one").joins("range"), b
 
 
 def test_a_member_that_names_another_instance_has_that_one_alone(bench: Bench) -> None:

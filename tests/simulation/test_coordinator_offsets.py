@@ -56,12 +56,6 @@ def test_an_older_epoch_holds_for_partitions_being_revoked(bench: Bench) -> None
     assert commit(bench, "A", 2, 5) is Error.NONE
 
 
-def test_on_4_0_only_the_very_epoch_counts(bench40: Bench) -> None:
-    two_with_a_moved_epoch(bench40)
-    assert commit(bench40, "A", 1, 0) is Error.STALE_MEMBER_EPOCH
-    assert commit(bench40, "A", 2, 0) is Error.NONE
-
-
 def test_strangers_and_nobody_do_not_commit_to_a_group_with_members(bench: Bench) -> None:
     assert commit(bench, "A", 3, 0) is Error.GROUP_ID_NOT_FOUND
     assert commit(bench, "", -1, 0) is Error.NONE

@@ -23,6 +23,7 @@ from simulation.process import Process
 from translation import actions as do
 from translation import events as ev
 from translation.adopting import may_be_adopted, still_valid
+from translation.embedded import read_subscription
 from translation.group_heartbeat import JOIN_EPOCH, GroupHeartbeatAnswer, TopicPartition
 from translation.joining import is_proper
 from translation.member import Member
@@ -63,6 +64,8 @@ class Proxy:
         self._commits: dict[int, CommitToSend] = {}
         self._brokers_word: dict[int, int] = {}
         self._unknown: dict[Key, list[ev.ClientEvent]] = {}
+        # Ids given out with MEMBER_ID_REQUIRED, until the coordinator knows them.
+        self._issued: set[Key] = set()
         self._in_flight: dict[Key, int] = {}
         self._serial = 0
 
@@ -145,11 +148,16 @@ class Proxy:
             event = self._introduce(group_id, event)
         if key in self._unknown:
             self._unknown[key].append(event)
-        elif member_id and key not in self.members:
+        elif member_id and key not in self.members and not self._is_new(key, event):
             self._unknown[key] = [event]
             self._describe(group_id, lambda group: self._recognise(key, group))
         else:
             self._step(key, self.members.get(key) or self._absent(group_id), event)
+
+    def _is_new(self, key: Key, event: ev.ClientEvent) -> bool:
+        """It comes for the first time under the id it was given here. Who says that it holds partitions may have been at
+        another proxy with it."""
+        return key in self._issued and isinstance(event, ev.JoinRequested) and not _claims_partitions(event)
 
     def _introduce(self, group_id: str, join: ev.JoinRequested) -> ev.JoinRequested:
         """A fresh id for whoever has none; and whoever had the instance is told that it is taken."""
@@ -157,6 +165,7 @@ class Proxy:
             join,
             fresh_id=f"{join.client_id}-{self._life}.{join.request}",
             company_assignor=self.groups.assignor(group_id),
+            is_issued=(group_id, join.member_id) in self._issued,
         )
         registered = self._instances.get((group_id, join.instance_id or ""))
         if join.instance_id is None or join.member_id or registered is None:
@@ -230,6 +239,8 @@ class Proxy:
             self._drop(own)
             return
         self.members[own] = member
+        if member.epoch > 0:
+            self._issued.discard(own)
         if member.held is not None:
             self._waiting[member.held.request].holder = own
         if member.instance_id is not None and member.phase is not Phase.ABSENT:
@@ -285,6 +296,9 @@ class Proxy:
                 self.on_transition(order.transition)
                 member = self.members.get(key)
                 self.groups.changed(order.transition, member or Member(group_id=key[0]))
+            case do.AnswerJoin(error_code=Error.MEMBER_ID_REQUIRED):
+                self._issued.add((key[0], order.member_id))
+                self._answer(order)
             case do.ForwardJoin():
                 raise Broken("Translatable", f"{key} is handed to the broker: {order.reason}")
             case _:
@@ -362,6 +376,10 @@ class Proxy:
             return
         registered = [known.member_id for known in group.members if known.instance_id == instance_id]
         self.feed(key, ev.RegisteredMemberFound(member_id=registered[0] if registered else None))
+
+
+def _claims_partitions(join: ev.JoinRequested) -> bool:
+    return any(read_subscription(each.metadata).owned for each in join.protocols[:1])
 
 
 def _idle() -> None:

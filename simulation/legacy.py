@@ -63,6 +63,9 @@ class LegacyStyle(msgspec.Struct, frozen=True, kw_only=True):
     sockets: int = 1
     joins_in_a_row: int = 1
     hangs_up_after_leave: bool = False
+    # kafka-python does what goes before a JoinGroup once for a rebalance, however often that is refused: who hears in one
+    # that it is nobody, or of no generation, claims what it held until it is let in.
+    claims_on: bool = False
     progress_ms: int = 100
 
 
@@ -84,6 +87,8 @@ class LegacyClient:
         self.former_ids: set[str] = set()
         self.generation = -1
         self.owned: frozenset[TopicAndNumber] = frozenset()
+        # What it claims beside that: a former self's, which nobody believes it to hold.
+        self._former: frozenset[TopicAndNumber] = frozenset()
         self.alive = False
         self.fatal: Error | None = None
         self.stable = False
@@ -195,7 +200,7 @@ class LegacyClient:
 
     def _join_request(self, number: int) -> ev.JoinRequested:
         style = self.style
-        claims = self.owned if style.cooperative else frozenset()
+        claims = self.owned | self._former if style.cooperative else frozenset()
         metadata = subscription(style.topics, claims, self.generation, style.subscription_version)
         names = (style.assignor, *(f"{style.assignor}-{each}" for each in range(number)))
         return ev.JoinRequested(
@@ -235,7 +240,8 @@ class LegacyClient:
         if answer.error_code:
             return self._refused("SyncGroup", round_, Error(answer.error_code))
         assigned = partitions_of(answer.assignment)
-        lost = self.owned - assigned
+        lost = (self.owned | self._former) - assigned
+        self._former = frozenset()
         self._take(assigned - self.owned)
         self.stable = not lost
         if lost:
@@ -330,14 +336,15 @@ class LegacyClient:
     def _refused(self, request: str, round_: int, error: Error) -> None:
         if error not in LOOK_AGAIN:
             self.refusals.append((request, error))
+        claims_on = self.style.claims_on and request != "Heartbeat"
         if error is Error.FENCED_INSTANCE_ID:
             self.fatal = error
             self.vanishes()
         elif error is Error.UNKNOWN_MEMBER_ID:
-            self._forget_membership()
+            self._forget_membership(claims_on)
             self._later(round_)
         elif error is Error.ILLEGAL_GENERATION:
-            self._let_go(self.owned)
+            self._let_go(() if claims_on else self.owned)
             self._later(round_)
         else:
             self._later(round_)
@@ -347,7 +354,8 @@ class LegacyClient:
         if round_ == self._round:
             self._clock.after(self.style.retry_ms, lambda: self._join() if round_ == self._round else None)
 
-    def _forget_membership(self) -> None:
+    def _forget_membership(self, claims_on: bool = False) -> None:
+        self._former = self._former | self.owned if claims_on else frozenset()
         self._let_go(self.owned)
         self.former_ids.add(self.member_id)
         self.member_id, self.generation = "", -1

@@ -25,6 +25,7 @@ STYLES: tuple[dict[str, Any], ...] = (
     {"cooperative": True, "assignor": "cooperative-sticky"},
     {"cooperative": True, "assignor": "cooperative-sticky", "sockets": 2},
     {"cooperative": True, "assignor": "cooperative-sticky", "subscription_version": 1},
+    {"cooperative": True, "assignor": "cooperative-sticky", "subscription_version": 1, "claims_on": True},
     {"joins_in_a_row": 3, "subscription_version": 0},
     {"beat_ms": 500, "beat_jitter_ms": 4_500},
     {"join_version": 1, "hangs_up_after_leave": True, "beats_from_answer": True},

@@ -4,12 +4,15 @@ the group comes to rest, and nobody is left behind in it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from simulation.brokers import GroupSettings
+from simulation.brokers import BrokerLine, GroupSettings
 from simulation.errors import Error
 from simulation.story import Story
 from tests.simulation.stories.by_hand import ByHand
+from tests.simulation.stories.test_losing_things import COOPERATIVE, LINES
 
 
 def refused_for_its_generation() -> tuple[Story, ByHand]:
@@ -73,3 +76,34 @@ def test_a_client_that_a_full_group_refuses_again_and_again_costs_nobody_its_mem
     assert len(carol.who.refusals) > 50
     alice.was_refused().owns(0, 1)
     bob.was_refused().owns(2, 3)
+
+
+KAFKA_PYTHON: dict[str, Any] = COOPERATIVE | {"subscription_version": 1, "claims_on": True}
+
+
+@pytest.mark.parametrize("join_version", [3, 5])
+def test_kafka_python_claims_what_it_held_until_it_is_let_in_and_is_let_in(join_version: int) -> None:
+    """What goes before a JoinGroup it does once for a rebalance; in this one it hears that it is somebody new."""
+    story = Story(foo=4)
+    kafka_python = story.legacy("kafka-python", join_version=join_version, **KAFKA_PYTHON).joins().syncs()
+    story.world.proxy_restarts(gap_ms=60_000)
+    kafka_python.rejoins()
+    story.passes(62_000)
+    story.settles()
+    kafka_python.was_refused(("JoinGroup", Error.UNKNOWN_MEMBER_ID)).owns(0, 1, 2, 3)
+
+
+@LINES
+def test_claims_under_an_id_from_here_are_believed_of_who_was_let_in_with_it_elsewhere(line: BrokerLine) -> None:
+    story = Story(line, foo=4)
+    story.another_proxy("second")
+    alice = story.legacy("alice", revoke_ms=9_000, **KAFKA_PYTHON).asks_to_join()
+    story.until(lambda: alice.who.member_id != "", "alice has an id")
+    alice.moves_to("second").syncs()
+    story.settles()
+    story.native("nina").joins()
+    alice.moves_to("proxy").rejoins()
+    # Whoever is given what she still holds breaks the story.
+    story.passes(20_000)
+    story.settles()
+    alice.was_refused().owns(0, 1)

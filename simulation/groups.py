@@ -19,11 +19,13 @@ from translation.group import (
     Group,
     MemberChanged,
     NativeBeat,
+    NativePutOff,
     Tell,
     TimePassed,
     described_member,
+    native_due_at,
     native_interval_ms,
-    native_waits_until,
+    native_put_off_ms,
 )
 from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.member import Member
@@ -61,11 +63,17 @@ class Groups:
     def wants_description(self, key: Key) -> None:
         self._tell(key[0], DescriptionWanted(member_id=key[1]))
 
-    def kept_back(self, group_id: str, arrived: int) -> bool:
-        """A native member's quiet heartbeat, in the grace after a leave."""
-        group = self._groups.get(group_id)
-        now = self._process.now
-        return self.alive and group is not None and native_waits_until(group, arrived, now) > now
+    def put_off(self, request: GroupHeartbeat) -> int:
+        """A native member's heartbeat that says nothing, in the grace after a leave: it is to come again after so long. 0: it
+        goes to the coordinator."""
+        group, now = self._groups.get(request.group_id), self._process.now
+        if not self.alive or group is None:
+            return 0
+        due_at = native_due_at(group, request.member_id, request.member_epoch, now)
+        if due_at <= now:
+            return 0
+        self._tell(request.group_id, NativePutOff(member_id=request.member_id))
+        return native_put_off_ms(group, request.member_id, due_at, now)
 
     def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer, after_ms: int) -> GroupHeartbeatAnswer:
         """A native member's heartbeat has passed through: it is told when to come again."""
@@ -76,6 +84,7 @@ class Groups:
             epoch_sent=request.member_epoch,
             epoch_answered=answer.member_epoch,
             answered_after_ms=after_ms,
+            interval_ms=answer.heartbeat_interval_ms,
         )
         self._tell(request.group_id, beat)
         group = self._groups[request.group_id]

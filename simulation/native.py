@@ -40,8 +40,8 @@ class NativeStyle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NativeMember:
-    """`paced` is what the proxy does to the interval in the answers of those that pass through it; `kept_back` says whether
-    it still holds a heartbeat that came to it at that time, a quiet one or another."""
+    """`paced` is what the proxy does to the interval in the answers of those that pass through it; `put_off` says how soon a
+    heartbeat is to come again that is answered there (0: none is); `is_still`: nothing gets through now."""
 
     def __init__(
         self,
@@ -52,7 +52,8 @@ class NativeMember:
         ledger: Ledger,
         style: NativeStyle,
         paced: Callable[[GroupHeartbeat, GroupHeartbeatAnswer, int], GroupHeartbeatAnswer],
-        kept_back: Callable[[int, bool], bool],
+        put_off: Callable[[GroupHeartbeat], int],
+        is_still: Callable[[], bool],
     ) -> None:
         self.name, self.group_id, self.style = name, group_id, style
         self.member_id = name
@@ -62,7 +63,7 @@ class NativeMember:
         self.refusals: list[Error] = []
         self.heard_at = -1
         self._clock, self._upstream, self._ledger = clock, upstream, ledger
-        self._paced, self._kept_back = paced, kept_back
+        self._paced, self._put_off, self._is_still = paced, put_off, is_still
         self._lives = 0
         self._full = True
         self._say_owned = True
@@ -101,15 +102,10 @@ class NativeMember:
         self._life += 1
 
     def _beat(self, life: int) -> None:
-        if life == self._life and not self._in_flight:
-            self._arrives(life, self._clock.now)
-
-    def _arrives(self, life: int, at: int) -> None:
-        is_quiet = self.epoch > 0 and not self._full and not self._say_owned
         if life != self._life or self._in_flight:
             return
-        if self._kept_back(at, is_quiet):
-            self._clock.after(LOOK_MS, lambda: self._arrives(life, at))
+        if self._is_still():
+            self._clock.after(LOOK_MS, lambda: self._beat(life))
         else:
             self._send(self.epoch, life)
 
@@ -126,6 +122,9 @@ class NativeMember:
             server_assignor=style.assignor if say_all else None,
             owned=() if joining else tuple(sorted(self.owned)) if say_all or self._say_owned else None,
         )
+        says_nothing = epoch > 0 and not say_all and request.owned is None
+        if says_nothing and (again_ms := self._put_off(request)):
+            return self._clock.after(again_ms, lambda: self._beat(life))
         self._in_flight = True
         sent = self._clock.now
         self._upstream.heartbeat(

@@ -96,12 +96,15 @@ class World:
             proxy = None if through is None else self.proxies[through]
             return answer if proxy is None or proxy.process.is_still else proxy.groups.paced(request, answer, after_ms)
 
-        def kept_back(at: int, is_quiet: bool) -> bool:
+        def put_off(request: GroupHeartbeat) -> int:
             proxy = None if through is None else self.proxies[through]
-            return proxy is not None and (proxy.process.is_still or (is_quiet and proxy.groups.kept_back(GROUP, at)))
+            return 0 if proxy is None else proxy.groups.put_off(request)
+
+        def is_still() -> bool:
+            return through is not None and self.proxies[through].process.is_still
 
         member = NativeMember(
-            name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle(), paced, kept_back
+            name, GROUP, self.clock, self.upstream, self.ledger, style or NativeStyle(), paced, put_off, is_still
         )
         self.natives[name] = member
         return member

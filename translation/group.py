@@ -43,6 +43,13 @@ class NativeBeat(GroupFact, frozen=True, kw_only=True):
     epoch_sent: int
     epoch_answered: int
     answered_after_ms: int = 0
+    interval_ms: int = 0  # the coordinator's wish
+
+
+class NativePutOff(GroupFact, frozen=True, kw_only=True):
+    """A native member's heartbeat was answered here instead (`native_due_at`)."""
+
+    member_id: str
 
 
 class DescriptionWanted(GroupFact, frozen=True, kw_only=True):
@@ -98,7 +105,9 @@ class TimePassed(GroupFact, frozen=True, kw_only=True):
     """`group.wake_at` has come."""
 
 
-AnyGroupFact = MemberChanged | NativeBeat | DescriptionWanted | Described | DescriptionFailed | TimePassed
+AnyGroupFact = (
+    MemberChanged | NativeBeat | NativePutOff | DescriptionWanted | Described | DescriptionFailed | TimePassed
+)
 
 # --- orders --------------------------------------------------------------------------------------------------------
 
@@ -133,6 +142,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     passing: bool = False
     beat_at: int | None = None  # a direct native member: it was last seen to have beaten, at this time or later
     beat_within_ms: int = 0  # but no later than so long after it
+    put_off_at: int | None = None  # a passing one: since then its heartbeats have been answered here
+    interval_ms: int = 0  # how often it is to beat by the coordinator's wish
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = LONG_AGO  # a local one: its client hears of a rebalance then, if told before, as last described
     gives_at: int = LONG_AGO  # and will have let go then
@@ -197,20 +208,29 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.hushed_until - HUSH_AHEAD_MS
 
 
-def native_waits_until(group: Group, arrived: int, now: int) -> int:
-    """A quiet heartbeat of a native member that passes through is kept back for the grace after a leave, lest the
+def native_due_at(group: Group, member_id: str, epoch: int, now: int) -> int:
+    """A native member that passes through, and has nothing to say, is put off for the grace after a leave, lest the
     coordinator compute a target without the replacement. Not for longer, whoever else may leave meanwhile."""
-    return max(now, min(group.quiet_until, arrived + group.pacing.grace_ms))
+    known = group.members.get(member_id)
+    if known is None or not known.passing or known.epoch != epoch:
+        return now
+    since = now if known.put_off_at is None else known.put_off_at
+    return max(now, min(group.quiet_until, since + group.pacing.grace_ms))
+
+
+def native_put_off_ms(group: Group, member_id: str, due_at: int, now: int) -> int:
+    """The interval told to who is put off."""
+    return min(max(due_at - now, _native_least_ms(group)), group.members[member_id].interval_ms)
 
 
 def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:
     """The heartbeat interval told to a native member that passes through. It obeys: measured, a group whose natives
     are paced converges in a fraction of a second. Never slower than the coordinator wishes."""
-    pacing = group.pacing
-    paced_ms = pacing.native_moving_ms if group.is_moving(now) else pacing.native_quiet_ms
-    if not paced_ms:
-        return interval_ms
-    # librdkafka takes the interval for the timeout of its next heartbeat too, and hangs up when that has passed. It may be
-    # kept back for the grace, and then the coordinator must have time to answer: also when it begins to be slow.
-    patience_ms = pacing.grace_ms + TIMES_AS_SLOW * group.slowest_ms
-    return min(max(paced_ms, patience_ms), interval_ms)
+    paced_ms = group.pacing.native_moving_ms if group.is_moving(now) else group.pacing.native_quiet_ms
+    return min(max(paced_ms, _native_least_ms(group)), interval_ms) if paced_ms else interval_ms
+
+
+def _native_least_ms(group: Group) -> int:
+    """librdkafka takes the interval for the timeout of its next heartbeat too, and hangs up when that has passed: the
+    coordinator must have time to answer, also when it begins to be slow."""
+    return max(group.pacing.native_moving_ms, TIMES_AS_SLOW * group.slowest_ms)

@@ -32,6 +32,7 @@ from translation.group import (
     Known,
     MemberChanged,
     NativeBeat,
+    NativePutOff,
     Tell,
     TimePassed,
 )
@@ -61,6 +62,10 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
                 group = _agree(group, orders)
         case NativeBeat():
             group = _native_beat(group, fact, now)
+        case NativePutOff():
+            since = group.members[fact.member_id].put_off_at
+            members = _know(group, fact.member_id, beat_at=now, put_off_at=now if since is None else since)
+            group = _with(group, members=members)
         case DescriptionWanted():
             group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
@@ -174,7 +179,15 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
         group = _without(group, beat.member_id)
         return _stir(group, now, group.pacing.grace_ms)
     there = {name: known for name, known in group.members.items() if not has_faded(known, now)}
-    members = _know(_with(group, members=there), beat.member_id, epoch=beat.epoch_answered, passing=True, beat_at=now)
+    members = _know(
+        _with(group, members=there),
+        beat.member_id,
+        epoch=beat.epoch_answered,
+        passing=True,
+        beat_at=now,
+        put_off_at=None,
+        interval_ms=beat.interval_ms,
+    )
     group = _with(group, members=members)
     return _stir(group, now) if beat.epoch_answered != beat.epoch_sent else group
 

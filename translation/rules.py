@@ -56,8 +56,8 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     """What the members of one proxy know together (group.py)."""
 
     # The interval told to native members that pass through, while their group moves and when all is quiet. 0: as is.
-    # Never less than `grace_ms` and some of the slowest answers: a client may give up its heartbeat after the interval.
-    native_moving_ms: int = 500
+    # Never less than some of the slowest answers: a client may give up its heartbeat after the interval.
+    native_moving_ms: int = 300
     native_quiet_ms: int = 2000
     # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
     grace_ms: int = 500

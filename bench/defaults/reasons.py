@@ -48,11 +48,10 @@ NOT_SWEPT = """## Those that are not swept
   times the steps, and they are at rest no sooner (`python -m bench.simulation.run`).
 - `describe_topic_us` 2: a description also names what each member subscribes to. That of three hundred members of a thousand
   topics each has 7.6 MB and takes an eighth of a second to read: the next comes six tenths later.
-- `native_moving_ms` 500, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
+- `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
   all is quiet, two and a half times as often as the coordinator asks for. librdkafka gives its next heartbeat up when the
-  interval has passed, and hangs up: so they are told no less than `grace_ms`, for which it may be kept back, and four of the
-  slowest answers that native members of the group had in the last half minute. Less of `native_moving_ms` than of `grace_ms`
-  changes nothing.
+  interval has passed, and hangs up: so they are told no less than four times the slowest answer that native members of the
+  group had in the last half minute.
 - `margin_ms` 400: between a client's being asked and its JoinGroup lie a round trip and its revoke callback; partitions that
   are free this long before the receiver's beat are not missed by it.
 - `WAIT_PART` 0.25 (`translation/handover.py`, no setting): clients that are asked before a later beat of a direct native

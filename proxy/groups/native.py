@@ -189,6 +189,23 @@ def _partitions(assignment: Any) -> tuple[TopicPartition, ...]:
     )
 
 
+def says_nothing(body: m.ConsumerGroupHeartbeatRequest) -> bool:
+    """It only keeps its member alive."""
+    return body == m.ConsumerGroupHeartbeatRequest(
+        group_id=body.group_id,
+        member_id=body.member_id,
+        member_epoch=body.member_epoch,
+        instance_id=body.instance_id,
+    )
+
+
+def put_off(body: m.ConsumerGroupHeartbeatRequest, interval_ms: int) -> m.ConsumerGroupHeartbeatResponse:
+    """Nothing is new; come again."""
+    return m.ConsumerGroupHeartbeatResponse(
+        member_id=body.member_id, member_epoch=body.member_epoch, heartbeat_interval_ms=interval_ms
+    )
+
+
 class NativeHeartbeat(NamedTuple):
     """A native member's heartbeat that passed, and the broker's answer to it."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from proxy.groups.host import Host
 
 
-# A native heartbeat that is kept back is looked at again after so long.
-LOOK_MS = 25
 # How often, and how many times, a proxy that does not know its own host looks for it.
 SEEK_MS, SEEK_TIMES = 1_000, 20
 
@@ -78,9 +76,9 @@ class Together:
 
     def native_taken(self, line: Line, request: Request) -> None:
         body = request.body
-        if body.member_epoch > 0 and body.topic_partitions is None:
-            self._forward_when_due(line, request, self._clock.now_ms)
-        elif body.member_epoch == JOIN_EPOCH and body.instance_id is not None:
+        if body.group_id in line.natives and native.says_nothing(body) and self._puts_off(line, request):
+            return
+        if body.member_epoch == JOIN_EPOCH and body.instance_id is not None:
             self._succession.join(line, request, lambda answer: self._joined(line, request, answer))
         else:
             self._forward(line, request)
@@ -89,16 +87,16 @@ class Together:
         frame = classic.refusal(request, e.NOT_COORDINATOR) if answer is None else request.answered(answer)
         line.answer(self._paced(line, request, frame))
 
-    def _forward_when_due(self, line: Line, request: Request, arrived_ms: int) -> None:
-        """The grace may end early, when somebody joins: so it is looked at again and again."""
-        now = self._clock.now_ms
-        group = self._groups.get(request.body.group_id)
-        due = now if group is None else gr.native_waits_until(group, arrived_ms, now)
-        if due <= now:
-            self._forward(line, request)
-        else:
-            look_at = min(due, now + LOOK_MS)
-            self._clock.at(look_at, lambda: self._forward_when_due(line, request, arrived_ms))
+    def _puts_off(self, line: Line, request: Request) -> bool:
+        """Answered at once: who is kept waiting may hang up."""
+        body, now = request.body, self._clock.now_ms
+        group = self._groups.get(body.group_id)
+        due_at = now if group is None else gr.native_due_at(group, body.member_id, body.member_epoch, now)
+        if group is None or due_at <= now:
+            return False
+        self._tell(body.group_id, gr.NativePutOff(member_id=body.member_id))
+        line.answer(request.answered(native.put_off(body, gr.native_put_off_ms(group, body.member_id, due_at, now))))
+        return True
 
     def _forward(self, line: Line, request: Request) -> None:
         sent_ms = self._clock.now_ms
@@ -126,6 +124,7 @@ class Together:
             epoch_sent=body.member_epoch,
             epoch_answered=answer.member_epoch,
             answered_after_ms=answered_after_ms,
+            interval_ms=answer.heartbeat_interval_ms,
         )
         self._tell(body.group_id, beat)
         self._look_again(body.group_id)

@@ -865,15 +865,21 @@ GROUP = (
     ),
     Mutant(
         "group.py",
-        "return min(max(paced_ms, patience_ms), interval_ms)",
-        "return max(paced_ms, patience_ms)",
+        "return min(max(paced_ms, _native_least_ms(group)), interval_ms)",
+        "return max(paced_ms, _native_least_ms(group))",
         "a native member is never paced slower than the coordinator wishes",
     ),
     Mutant(
         "group.py",
-        "return min(max(paced_ms, patience_ms), interval_ms)",
+        "return min(max(paced_ms, _native_least_ms(group)), interval_ms)",
         "return min(paced_ms, interval_ms)",
         "a native member that takes its interval for a timeout is told no less than an answer may take",
+    ),
+    Mutant(
+        "group.py",
+        "min(group.quiet_until, since + group.pacing.grace_ms)",
+        "group.quiet_until",
+        "a native member is not put off for ever, whoever else leaves meanwhile",
     ),
 )
 

@@ -75,9 +75,9 @@ HOSTING = (
     ),
     hosted(
         "together.py",
-        "        if due <= now:\n            self._forward(line, request)",
-        "        if True:\n            self._forward(line, request)",
-        "and kept back in the grace after a leave",
+        "if group is None or due_at <= now:",
+        "if True:",
+        "and put off in the grace after a leave",
         f"{ON_THE_WAY}::test_a_native_member_that_passes_does_not_beat_in_the_grace_after_a_leave",
     ),
     hosted(

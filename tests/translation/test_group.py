@@ -23,10 +23,12 @@ from translation.group import (
     GroupOrder,
     Known,
     NativeBeat,
+    NativePutOff,
     Tell,
     TimePassed,
+    native_due_at,
     native_interval_ms,
-    native_waits_until,
+    native_put_off_ms,
 )
 from translation.motion import group_step, is_deserted
 from translation.rules import Pacing
@@ -177,8 +179,7 @@ def test_native_members_that_pass_through_are_signs_too() -> None:
 
 @pytest.mark.parametrize(("moving", "asked_ms", "told_ms"), [(True, 5_000, 300), (False, 5_000, 2_000), (False, 1, 1)])
 def test_natives_that_pass_through_are_paced_and_never_slowed_down(moving: bool, asked_ms: int, told_ms: int) -> None:
-    at_once = Pacing(native_moving_ms=300, native_quiet_ms=2_000, grace_ms=0)
-    group = msgspec.structs.replace(QUIET, pacing=at_once, moving_until=100 if moving else 0)
+    group = msgspec.structs.replace(QUIET, moving_until=100 if moving else 0)
     assert native_interval_ms(group, asked_ms, now=50) == told_ms
 
 
@@ -187,11 +188,11 @@ def test_natives_are_told_no_less_than_a_heartbeat_may_take_for_librdkafka_gives
     for at, answered_after_ms in ((0, 100), (1_000, 200), (2_000, 50)):
         beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=4, answered_after_ms=answered_after_ms)
         group, _ = group_step(group, beat, at)
-    assert native_interval_ms(group, 5_000, now=2_000) == PACING.grace_ms + 4 * 200
-    assert native_interval_ms(group, 1_500, now=2_000) == 1_500
+    assert native_interval_ms(group, 5_000, now=2_000) == 4 * 200
+    assert native_interval_ms(group, 700, now=2_000) == 700
     beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=4, answered_after_ms=10)
     group, _ = group_step(group, beat, 31_000)
-    assert native_interval_ms(group, 5_000, now=31_000) == PACING.grace_ms + 4 * 10
+    assert native_interval_ms(group, 5_000, now=31_000) == PACING.native_moving_ms
 
 
 def test_pacing_can_be_switched_off() -> None:
@@ -337,14 +338,34 @@ def test_a_newcomer_that_was_refused_leaves_nothing_and_makes_nobody_wait() -> N
 # --- natives that pass, after a leave ------------------------------------------------------------------------------
 
 
-def test_a_quiet_native_heartbeat_waits_for_the_replacement_but_no_longer_than_the_grace() -> None:
-    group, _ = group_step(QUIET, changed("m"), 10_000)
-    assert native_waits_until(group, 10_000, 10_000) == 10_000
-    group, _ = group_step(group, gone("m"), 20_000)
-    assert native_waits_until(group, 20_300, 20_300) == 21_000
-    assert native_waits_until(group, 19_500, 20_300) == 20_500
-    group, _ = group_step(group, NativeBeat(member_id="new", epoch_sent=0, epoch_answered=3), 20_400)
-    assert native_waits_until(group, 20_300, 20_400) == 20_400
+def beats(member_id: str, epoch: int = 3) -> NativeBeat:
+    return NativeBeat(member_id=member_id, epoch_sent=epoch, epoch_answered=3, interval_ms=5_000)
+
+
+def test_a_native_member_is_put_off_for_the_replacement_but_no_longer_than_the_grace() -> None:
+    group, _ = told([(10_000, beats("x")), (10_000, changed("m"))], QUIET)
+    assert native_due_at(group, "x", 3, 10_000) == 10_000
+    group, _ = told([(20_000, gone("m"))], group)
+    assert native_due_at(group, "x", 3, 20_300) == 21_000
+    assert native_due_at(group, "a stranger", 3, 20_300) == native_due_at(group, "x", 2, 20_300) == 20_300
+    # Another leaves meanwhile: the grace is longer, and nobody waits for all of that.
+    leaves = NativeBeat(member_id="y", epoch_sent=-1, epoch_answered=-1)
+    group, _ = told([(20_300, NativePutOff(member_id="x")), (20_400, NativePutOff(member_id="x"))], group)
+    group, _ = told([(20_500, beats("y")), (20_600, leaves)], group)
+    assert native_due_at(group, "x", 3, 20_700) == 21_300
+    # It has been heard, and may be put off anew.
+    group, _ = told([(21_400, beats("x")), (21_450, beats("y")), (21_500, leaves)], group)
+    assert native_due_at(group, "x", 3, 21_600) == 22_500
+    group, _ = group_step(group, beats("new", epoch=0), 21_700)
+    assert native_due_at(group, "x", 3, 21_700) == 21_700
+
+
+@pytest.mark.parametrize(("due_at", "asked_ms", "told_ms"), [(900, 5_000, 900), (100, 5_000, 300), (900, 500, 500)])
+def test_who_is_put_off_comes_again_when_it_is_due_and_no_less_often_than_the_coordinator_wishes(
+    due_at: int, asked_ms: int, told_ms: int
+) -> None:
+    beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=3, interval_ms=asked_ms)
+    assert native_put_off_ms(told([(0, beat)], QUIET)[0], "x", due_at, 0) == told_ms
 
 
 def test_a_member_that_leaves_past_us_is_forgotten_altogether() -> None:

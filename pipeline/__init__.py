@@ -33,6 +33,7 @@ Lines to rows:
     schema.py         which columns are there?
     spans.py          how does a line of JSON become spans, and what cannot be read?
     protobuf.py       the same for the collector's protobuf
+    names.py          what is a name, and what a pattern?
     compressed.py     how do lines come out of .zst files?
     life.py           in which order, and at which proxy, is a member's life told?
 Rows to tables:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pipeline.names import for_python, of_url
 from pipeline.tables import ALL
 
 REACH_S = 5
@@ -58,7 +59,7 @@ def _source(source: str) -> None:
     _may_be_read(source)
     files, hidden = _files(source), passed_over(source)
     if not files:
-        is_there = "nothing in" if glob.glob(source) else "no"
+        is_there = "nothing in" if glob.glob(for_python(source)) else "no"
         raise CannotBeDone(
             f"there is {is_there} {source}: give a file or a folder of OTLP-JSON lines, as the proxy's traces.file has them"
         )
@@ -89,7 +90,7 @@ def passed_over(source: str) -> list[Path]:
 def _files(source: str) -> dict[Path, Path]:
     """Those that are not empty, and how one comes to each from what was given."""
     found = {}
-    for given in map(Path, glob.glob(source)):
+    for given in map(Path, glob.glob(for_python(source))):
         for file in [given] if given.is_file() else given.rglob("*"):
             if file.is_file() and file.stat().st_size:
                 found[file] = file.relative_to(given.parent if file == given else given)
@@ -108,10 +109,10 @@ def _out(asked: argparse.Namespace) -> None:
 def _apart(source: str, out: str) -> None:
     """A folder is read with all that is in it: the next run would take its own tables for traces. And a table takes the
     place of whatever has its name."""
-    place, asked = Path(out).resolve(), str(Path(source).resolve())
-    if any(fnmatchcase(str(each), asked) or str(each) == asked for each in (place, *place.parents)):
+    place, asked = Path(out).resolve(), for_python(str(Path(source).resolve()))
+    if any(fnmatchcase(str(each), asked) for each in (place, *place.parents)):
         raise CannotBeDone(f"{out} lies in {source}, and would be read with it the next time: give a folder elsewhere")
-    if any(place in Path(each).resolve().parents for each in glob.glob(source)):
+    if any(place in Path(each).resolve().parents for each in glob.glob(for_python(source))):
         raise CannotBeDone(
             f"{source} lies in {out}, where tables take the place of what is there: give a folder elsewhere"
         )
@@ -192,5 +193,5 @@ def failed(verb: str, error: BaseException) -> str:
     if file := UNREADABLE.search(said):
         cause = CAUSE.search(said, file.end())
         why = f" ({cause[1]})" if cause else ""
-        return f"{verb} has failed: {file[1]} cannot be read{why}: mend it, or take it out of what is read"
+        return f"{verb} has failed: {of_url(file[1])} cannot be read{why}: mend it, or take it out of what is read"
     return f"{verb} has failed: {first_line(error)}"

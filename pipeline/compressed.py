@@ -15,6 +15,8 @@ from itertools import islice
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from pipeline.names import ORIGIN
+
 MAGIC = b"\x28\xb5\x2f\xfd"
 LENGTH = 4
 # As Spark reads them whole; a stream has to be told.
@@ -24,7 +26,7 @@ UNPACKED_AT_ONCE, LINES_AT_ONCE = 1 << 16, 50
 
 
 def lines_of(files: DataFrame) -> DataFrame:
-    return files.select("path", "content").mapInArrow(_batches, "value string, origin string")
+    return files.selectExpr(ORIGIN, "content").mapInArrow(_batches, "value string, origin string")
 
 
 def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -32,7 +34,7 @@ def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in batch.to_pylist():
             lines = unpacked(row["content"])
             while some := list(islice(lines, LINES_AT_ONCE)):
-                yield pa.RecordBatch.from_pydict({"value": some, "origin": [row["path"]] * len(some)})
+                yield pa.RecordBatch.from_pydict({"value": some, "origin": [row["origin"]] * len(some)})
 
 
 def unpacked(content: bytes) -> Iterator[str]:

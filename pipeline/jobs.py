@@ -11,6 +11,7 @@ from pipeline import schema, spans
 from pipeline.asking import CannotBeDone
 from pipeline.compressed import lines_of
 from pipeline.life import at_home, lives
+from pipeline.names import ORIGIN, by_name, for_spark
 from pipeline.session import shuffles_into, shuffling
 from pipeline.tables import HOME, MADE
 from pipeline.writing import ASIDE, Anew, Say, is_there, sweep
@@ -27,12 +28,16 @@ MOST_READINGS = 5
 ZSTD, NOT_ZSTD = "*.zst", "{*[!t],t,*[!s]t,st,*[!z]st,zst,*[!.]zst}"
 
 
+# Folders in folders too. And without it a stream reads all files once for each, where a name had to be escaped.
+EVERY = {"recursiveFileLookup": "true"}
+
+
 def read_lines(spark: SparkSession, source: str) -> DataFrame:
     """(value, origin) of files or folders of OTLP-JSON lines; `.zst` ones unpacked, `.gz` by Spark itself."""
-    every = {"recursiveFileLookup": "true"}
-    plain = spark.read.options(pathGlobFilter=NOT_ZSTD, **every).text(source)
-    packed = spark.read.options(pathGlobFilter=ZSTD, **every).format("binaryFile").load(source)
-    return plain.selectExpr("value", "_metadata.file_path AS origin").unionByName(lines_of(packed))
+    meant = for_spark(source)
+    plain = spark.read.options(pathGlobFilter=NOT_ZSTD, **EVERY).text(meant)
+    packed = spark.read.options(pathGlobFilter=ZSTD, **EVERY).format("binaryFile").load(meant)
+    return plain.selectExpr("value", ORIGIN).unionByName(lines_of(packed))
 
 
 def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: None) -> None:
@@ -65,12 +70,12 @@ def stage(spark: SparkSession, lines: DataFrame, out: str, say: Say) -> DataFram
     staged = f"{out}/{ASIDE}/{STAGED}"
     say("reading spans")
     lines.transform(spans.spans).write.mode("overwrite").parquet(staged)
-    return spark.read.parquet(staged)
+    return spark.read.parquet(by_name(staged))
 
 
 def make(spark: SparkSession, out: str, say: Say = lambda line: None) -> None:
     """All other tables, from those that are there."""
-    facts = spark.read.parquet(f"{out}/transitions").drop(BATCH)
+    facts = spark.read.parquet(by_name(f"{out}/transitions")).drop(BATCH)
     with Anew(spark, out, say) as anew, kept(spark, facts) as transitions:
         _make(transitions, table(spark, out, "requests"), anew)
 
@@ -95,7 +100,7 @@ def _make(transitions: DataFrame, requests: DataFrame, anew: Anew) -> None:
 
 def table(spark: SparkSession, out: str, name: str) -> DataFrame:
     """As it is on disk; what a stream wrote in several batches without the batch, and each span once."""
-    rows = spark.read.parquet(f"{out}/{name}")
+    rows = spark.read.parquet(by_name(f"{out}/{name}"))
     if BATCH not in rows.columns:
         return rows
     whole = rows.drop(BATCH)

@@ -29,6 +29,7 @@ from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
 from pipeline.live_rules import STUCK, Finding, Group, LateStep, Step, advance
+from pipeline.names import by_name
 from pipeline.patience import begun
 from pipeline.session import is_remote, shuffles_into, shuffling
 
@@ -148,7 +149,7 @@ def _into(out: str) -> Take:
 
 def findings(spark: SparkSession, out: str) -> DataFrame:
     """What holds of all that was said, in the columns of audits."""
-    found = spark.read.schema(SAID).parquet(f"{out}/{TABLE}")
+    found = spark.read.schema(SAID).parquet(by_name(f"{out}/{TABLE}"))
     held = found.transform(last_said).transform(still_stuck, jobs.table(spark, out, "transitions"))
     return held.transform(audits.doubted, held.where(f.col("audit") == audits.GAP))
 

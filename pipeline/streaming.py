@@ -26,6 +26,7 @@ from pipeline.asking import CannotBeDone
 from pipeline.compressed import FILES, lines_of
 from pipeline.judging import Judging
 from pipeline.live_feed import CHECKPOINT
+from pipeline.names import ORIGIN, for_spark
 from pipeline.patience import begun
 from pipeline.writing import Say, is_there
 
@@ -63,10 +64,11 @@ def from_kafka(
 
 def from_files(spark: SparkSession, folder: str, per_batch: int = FILES_PER_BATCH) -> DataFrame:
     """JSON lines of files that are complete when they appear, as rotated ones are; the same that batch reads."""
-    some = {"maxFilesPerTrigger": str(per_batch), "maxFileAge": NEVER_TOO_OLD}
-    plain = spark.readStream.options(pathGlobFilter=jobs.NOT_ZSTD, **some).text(folder)
-    packed = spark.readStream.options(pathGlobFilter=jobs.ZSTD, **some).format("binaryFile").schema(FILES).load(folder)
-    lines = plain.selectExpr("value", "_metadata.file_path AS origin").unionByName(lines_of(packed))
+    some = jobs.EVERY | {"maxFilesPerTrigger": str(per_batch), "maxFileAge": NEVER_TOO_OLD}
+    meant = for_spark(folder)
+    plain = spark.readStream.options(pathGlobFilter=jobs.NOT_ZSTD, **some).text(meant)
+    packed = spark.readStream.options(pathGlobFilter=jobs.ZSTD, **some).format("binaryFile").schema(FILES).load(meant)
+    lines = plain.selectExpr("value", ORIGIN).unionByName(lines_of(packed))
     return lines.transform(spans.spans)
 
 

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.asking import CannotBeDone
+from pipeline.names import by_name
 
 Say = Callable[[str], None]
 # Readers pass over names that begin so.
@@ -44,7 +45,7 @@ class Anew:
         place = f"{self._aside or self._out}/{name}"
         rows.write.mode("overwrite").parquet(place)
         self._names.append(name)
-        return self._spark.read.parquet(place)
+        return self._spark.read.parquet(by_name(place))
 
     def __enter__(self) -> Anew:
         if self._aside is None:
@@ -99,7 +100,7 @@ def _run_of(spark: SparkSession, out: str) -> str | None:
     last."""
     if not is_there(spark, f"{out}/{RUN}"):
         return None
-    rows = spark.read.schema(RUN_SAYS).parquet(f"{out}/{RUN}").collect()
+    rows = spark.read.schema(RUN_SAYS).parquet(by_name(f"{out}/{RUN}")).collect()
     if not all(row.whole for row in rows):
         raise CannotBeDone(
             f"the tables in {out} are not of one run: one is replacing them now, or was killed while it did. Ask again; if"
@@ -111,7 +112,7 @@ def _run_of(spark: SparkSession, out: str) -> str | None:
 def is_there(spark: SparkSession, path: str) -> bool:
     """Asked of Spark, for the path may be elsewhere."""
     try:
-        return bool(spark.read.text(path).columns)
+        return bool(spark.read.text(by_name(path)).columns)
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             return False

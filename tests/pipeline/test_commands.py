@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from pipeline import connector
-from pipeline.asking import CannotBeDone, _source, first_line
+from pipeline.asking import CannotBeDone, _apart, _files, _source, first_line
 from pipeline.cli import _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
 from pipeline.report import Report
@@ -132,6 +133,18 @@ def test_tables_are_not_written_among_the_traces(
     """What a pattern would match is among them before it is there."""
     said = refused(capsys, "batch", str(traces.parent / read), str(traces.parent / out))
     assert "would be read with it the next time" in said
+
+
+@pytest.mark.parametrize(
+    ("read", "is_among"), [("run[1]", True), ("run[1]/*", True), ("run1", False), ("run[0-9]", False)]
+)
+def test_a_folder_is_itself_whatever_its_name_would_mean_as_a_pattern(
+    tmp_path: Path, read: str, is_among: bool
+) -> None:
+    traces, source = write(tmp_path / "run[1]/a{b}*?.json", Planted("g", "a").joins(0, 0).spans), f"{tmp_path}/{read}"
+    assert (list(_files(source)) == [traces]) is is_among
+    with pytest.raises(CannotBeDone) if is_among else nullcontext():
+        _apart(source, f"{tmp_path}/run[1]/out")
 
 
 @pytest.mark.parametrize("read", ["requests", "requests/traces.json", "*/traces.json"])
@@ -366,11 +379,11 @@ def test_an_input_in_which_nothing_can_be_read_is_bad_news(spark_command: Run, t
 def test_a_file_that_cannot_be_read_to_its_end_is_named_with_the_reason(
     spark_command: Run, traces: Path, tmp_path: Path
 ) -> None:
-    torn = traces.with_name("torn.json.gz")
+    torn = traces.with_name("torn [1]+50%.json.gz")
     torn.write_bytes(gzip.compress(traces.read_bytes() * 50)[:-30])
     done = spark_command("batch", str(traces.parent), str(tmp_path / "out"))
     assert done.returncode == 2
-    assert f"{torn} cannot be read (Unexpected end of input stream): mend it" in last_words(done)
+    assert f" {torn} cannot be read (Unexpected end of input stream): mend it" in last_words(done)
     assert "Traceback" not in done.stderr
 
 

@@ -49,7 +49,7 @@ def test_lines_go_on_over_what_is_unpacked_at_once() -> None:
 def test_a_file_is_unpacked_as_its_lines_are_asked_for() -> None:
     lines = 20_000
     content = packed(f"{'x' * 999}\n" * lines)
-    files = pa.RecordBatch.from_pylist([{"path": "here", "content": content}])
+    files = pa.RecordBatch.from_pylist([{"origin": "here", "content": content}])
     tracemalloc.start()
     read = sum(batch.num_rows for batch in compressed._batches(iter([files])))
     _, peak = tracemalloc.get_traced_memory()

@@ -146,17 +146,22 @@ def test_rows_that_a_watermark_drops_end_the_run() -> None:
 
 
 def test_a_stream_reads_the_files_that_a_batch_reads(spark: SparkSession, tmp_path: Path) -> None:
-    """Packed ones too, and those whose whole name is how the name of one that is packed may end."""
-    names = ("a.json", "b.json.zst", "zst", "st", "t")
+    """Packed ones too, those in folders within, those whose whole name is how the name of one that is packed may end, and
+    those whose names Spark would take for patterns; and of what cannot be read in them it says the same."""
+    names = ("a.json", "b [1]+50%.json.zst", "zst", "st", "t", "deep/day=1/in.json", "{c,d}*?[e]+50%.json")
+    write(tmp_path / "in1/like-it.json", Planted("like it", "a").joins(0, 0).spans)
     for name in names:
-        file = write(tmp_path / "in" / name, Planted(name, "a").joins(0, 0).spans)
+        file = write(tmp_path / "in[1]" / name, Planted(name, "a").joins(0, 0).spans)
+        file.write_text(f"{file.read_text()}broken\n")
         if name.endswith(".zst"):
             file.write_bytes(packed(file.read_text()))
-    source, out = str(tmp_path / "in"), str(tmp_path / "out")
+    source, out = str(tmp_path / "in[1]"), str(tmp_path / "out[1]")
     streaming.keep_facts(streaming.from_files(spark, source), out, until_drained=True).awaitTermination()
     batched = jobs.read_lines(spark, source).transform(spans.spans)
     for rows in (batched, jobs.table(spark, out, "transitions")):
-        assert {row.group_id for row in rows.select("group_id").distinct().collect()} == set(names)
+        assert {row.group_id for row in rows.where("group_id IS NOT NULL").collect()} == set(names)
+    for rejects in (spans.rejects(batched), jobs.table(spark, out, "rejects")):
+        assert sorted(row.origin for row in rejects.collect()) == sorted(f"{source}/{name}" for name in names)
 
 
 class Told:

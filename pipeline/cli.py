@@ -168,13 +168,13 @@ def _batch(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int
         jobs.table(spark, asked.out, name).count() for name in ("transitions", "requests", "rejects")
     )
     say(f"{steps} transitions, {spans} other spans, {rejects} rejects")
-    if rejects and not steps + spans:
-        return _say(
-            f"nothing in {asked.input} is a span: `kip848-pipeline show {asked.out} rejects` says why; what is read is"
-            " OTLP-JSON, a request a line",
-            BAD_NEWS,
-        )
-    return DONE
+    if steps + spans:
+        return DONE
+    why = f": `kip848-pipeline show {asked.out} rejects` says why" if rejects else ""
+    return _say(
+        f"nothing in {asked.input} is a span{why}; give OTLP-JSON, a request a line, as the proxy's traces.file has it",
+        BAD_NEWS,
+    )
 
 
 def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:

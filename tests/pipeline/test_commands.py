@@ -21,6 +21,7 @@ import pytest
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from bench.pipeline.writer import BEGAN_NS, request, span
 from pipeline import connector
 from pipeline.asking import CannotBeDone, _apart, _files, _source, first_line
 from pipeline.cli import _verdict, main
@@ -367,12 +368,30 @@ def test_a_condition_that_is_none_is_answered_with_the_columns(spark_command: Ru
 
 
 @needs_spark
-def test_an_input_in_which_nothing_can_be_read_is_bad_news(spark_command: Run, tmp_path: Path) -> None:
-    (tmp_path / "syslog").write_text("nothing\nof the\nkind\n")
-    done = spark_command("batch", str(tmp_path / "syslog"), str(tmp_path / "out"))
+@pytest.mark.parametrize(
+    ("read", "rejects", "why"),
+    [
+        ("nothing\nof the\nkind\n", 3, ": `kip848-pipeline show {out} rejects` says why"),
+        (" \n\n" + request([]) + '\n{"resourceSpans":[]}\n', 0, ""),
+    ],
+)
+def test_an_input_without_a_span_is_bad_news(
+    spark_command: Run, tmp_path: Path, read: str, rejects: int, why: str
+) -> None:
+    (tmp_path / "in").write_text(read)
+    done = spark_command("batch", f"{tmp_path}/in", f"{tmp_path}/out")
     assert done.returncode == 1, done.stderr
-    assert "0 transitions, 0 other spans, 3 rejects" in done.stderr
-    assert last_words(done).endswith("says why; what is read is OTLP-JSON, a request a line")
+    assert f"0 transitions, 0 other spans, {rejects} rejects" in done.stderr
+    what = f"nothing in {tmp_path}/in is a span{why.format(out=f'{tmp_path}/out')}; give OTLP-JSON, a request a line"
+    assert what in last_words(done)
+
+
+@needs_spark
+def test_spans_of_which_there_is_nothing_to_say_are_no_bad_news(spark_command: Run, tmp_path: Path) -> None:
+    write(tmp_path / "in", [span("ApiVersions", BEGAN_NS, BEGAN_NS + 1, "asked", {})])
+    done = spark_command("batch", f"{tmp_path}/in", f"{tmp_path}/out")
+    assert done.returncode == 0, done.stderr
+    assert "0 transitions, 1 other spans, 0 rejects" in done.stderr
 
 
 @needs_spark

@@ -51,6 +51,7 @@ Rows to tables:
 Runs:
     jobs.py           what batch does, and a stream now and then
     writing.py        how do the tables of one run come to stand together?
+    alone.py          what if two write into one folder?
     streaming.py      the same tables from a stream, exactly once
     live_rules.py     what can be said of a group while it happens?
     live.py           those rules, kept by Spark for each group

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from pyspark.errors import PySparkException
@@ -22,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline import asking, campaigns, connector, jobs, live, pictures, report, session, streaming
+from pipeline.alone import alone
 from pipeline.asking import CannotBeDone
 from pipeline.ending import Ending
 from pipeline.progress import Progress, tasks_of
@@ -29,6 +31,7 @@ from pipeline.tables import ALL
 from pipeline.writing import Anew, of_one_run
 
 NEVER_S = 1e9
+WRITES = ("batch", "stream", "simulate")
 DONE, BAD_NEWS, CANNOT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -36,7 +39,8 @@ def main(words: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(words)
     try:
         asking.check(asked)
-        return _run(asked)
+        with _alone(asked):
+            return _run(asked)
     except CannotBeDone as why:
         return _say(str(why), CANNOT)
     except (*session.FAILURES, OSError) as error:
@@ -48,6 +52,15 @@ def main(words: Sequence[str] | None = None) -> int:
 def _say(said: str, code: int) -> int:
     print(f"kip848-pipeline: {said}", file=sys.stderr)
     return code
+
+
+def _alone(asked: argparse.Namespace) -> AbstractContextManager[None]:
+    """Who only reads is in nobody's way."""
+    if asked.verb not in WRITES:
+        return nullcontext()
+    if not asking.is_elsewhere(asked, asked.out):
+        Path(asked.out).mkdir(parents=True, exist_ok=True)
+    return alone(asked.out)
 
 
 def _run(asked: argparse.Namespace) -> int:

@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 
 from bench.pipeline.writer import BEGAN_NS, request, span
 from pipeline import connector
+from pipeline.alone import LOCK, alone
 from pipeline.asking import CannotBeDone, _apart, _files, _source, first_line
 from pipeline.cli import _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
@@ -154,6 +155,32 @@ def test_tables_do_not_take_the_place_of_traces(capsys: pytest.CaptureFixture[st
     said = refused(capsys, "batch", f"{tmp_path}/out/{read}", f"{tmp_path}/out")
     assert "where tables take the place of what is there" in said
     assert traces.exists()
+
+
+@pytest.mark.parametrize("words", [("batch", "{traces}"), ("stream", "--files", "{folder}"), ("simulate",)])
+def test_where_one_writes_nobody_else_does(
+    capsys: pytest.CaptureFixture[str], traces: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    named = [word.format(traces=traces, folder=traces.parent) for word in words]
+    with alone(str(out)):
+        said = refused(capsys, *named, str(out))
+    assert f"process {os.getpid()} on {socket.gethostname()} writes into {out}: wait until it has ended" in said
+    assert [each.name for each in out.iterdir()] == [LOCK]
+
+
+def test_who_was_killed_while_it_wrote_is_in_nobodys_way(tmp_path: Path) -> None:
+    lives = "import sys, time; from pipeline.alone import alone\nwith alone(sys.argv[1]): print(flush=True); time.sleep(600)"
+    run = [sys.executable, "-c", lives, str(tmp_path)]
+    with subprocess.Popen(run, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(CannotBeDone, match=f"process {other.pid} on "), alone(str(tmp_path)):
+            pass
+        other.kill()
+    with alone(str(tmp_path)):
+        assert (tmp_path / LOCK).read_text().startswith(f"process {os.getpid()} on ")
 
 
 @pytest.mark.parametrize("name", ["_traces.json", ".traces.json", "_of_today/traces.json"])

@@ -165,7 +165,7 @@ class Proxy:
             join,
             fresh_id=f"{join.client_id}-{self._life}.{join.request}",
             company_assignor=self.groups.assignor(group_id),
-            is_issued=(group_id, join.member_id) in self._issued,
+            is_issued=self._waiting[join.request].issued == (group_id, join.member_id),
         )
         registered = self._instances.get((group_id, join.instance_id or ""))
         if join.instance_id is None or join.member_id or registered is None:
@@ -297,7 +297,8 @@ class Proxy:
                 member = self.members.get(key)
                 self.groups.changed(order.transition, member or Member(group_id=key[0]))
             case do.AnswerJoin(error_code=Error.MEMBER_ID_REQUIRED):
-                self._issued.add((key[0], order.member_id))
+                issued = self._waiting[order.request].issued = (key[0], order.member_id)
+                self._issued.add(issued)
                 self._answer(order)
             case do.ForwardJoin():
                 raise Broken("Translatable", f"{key} is handed to the broker: {order.reason}")

@@ -47,6 +47,8 @@ class Connection:
         self.open = True
         # The member whose Heartbeat was last held on this connection.
         self.holder: tuple[str, str] | None = None
+        # The id that was last given out on it.
+        self.issued: tuple[str, str] | None = None
         self._clock, self._chance, self._delay = clock, chance, weather.client_delay_ms
         self._on_cut = on_cut
         self.on_closed: Act = lambda: None

@@ -68,7 +68,7 @@ How to host members (the proxy does it over sockets, the simulation without):
    that id, feed `MemberAdopted` to `Member(group_id=..., rules=...)` first (with your journal's entry if it is
    `adopting.still_valid` for that request, and with the names of the topics assigned and subscribed to);
    otherwise feed the request to the absent member: it answers UNKNOWN_MEMBER_ID, MEMBER_ID_REQUIRED or joins. Of an id that
-   you gave out yourself, and the group does not know, the JoinGroup says so (`is_issued`).
+   you gave out on this very connection, the JoinGroup says so (`is_issued`).
    A JoinGroup with an instance id of another member of yours, and an empty member id: feed that one `InstanceTaken`
    (if the JoinGroup `is_proper`), and give the newcomer its id as `predecessor`. With a member id that is not the
    registered one: the absent member answers UNKNOWN_MEMBER_ID, and the one that was taken over answers

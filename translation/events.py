@@ -32,8 +32,9 @@ class JoinRequested(Event, frozen=True, kw_only=True):
     `predecessor` is the member id registered for this instance id, where the host knows one: it is released first.
     JoinGroup v0 has no rebalance timeout: the host puts the session timeout there. `company_assignor` is what the other
     members of the group behind this proxy have agreed on. `kin_hurt`: most of them, where their software is the same, cannot
-    stand that their Heartbeats are held. `is_issued`: the member id was given out by this host with MEMBER_ID_REQUIRED. Of an
-    absent member, which the coordinator does not know either, it is then the first word under that id.
+    stand that their Heartbeats are held. `is_issued`: the member id was given out by this host with MEMBER_ID_REQUIRED, on
+    this very connection. Of an absent member, which the coordinator does not know either, it is then the first word under
+    that id.
     """
 
     request: int

@@ -84,6 +84,8 @@ class Line:
         self.members: set[Key] = set()
         # Those who are there for all we know, untranslated (untranslated.py).
         self.passing: set[Key] = set()
+        # The id that was last given out here with MEMBER_ID_REQUIRED. Who has been elsewhere with it comes on another line.
+        self.issued: Key | None = None
         # Groups of native members.
         self.natives: set[str] = set()
         # The request in hand, by its number in requests.py.

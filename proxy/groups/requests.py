@@ -235,7 +235,7 @@ class Requests:
         registered = None if instance_id is None or key[1] else self._host.instances.get((key[0], instance_id))
         fresh_id = f"{request.client_id[:LONGEST_NAME]}-{uuid.uuid4()}"
         assignor, kin_hurt = self._host.together.assignor(key[0]), self.holds.hurt_kin(key[0], self.line_of(number))
-        is_issued = key in self.issued
+        is_issued = self.line_of(number).issued == key
         join = classic.join_requested(request, number, fresh_id, registered, assignor, kin_hurt, is_issued)
         if registered is not None and is_proper(self._host.absent(key[0]), join):
             self._host.feed((key[0], registered), ev.InstanceTaken())
@@ -262,9 +262,11 @@ class Requests:
             self.answer(order.request, write(self.request_of(order.request), order), order.error_code)
 
     def answer_join(self, group_id: str, order: do.AnswerJoin) -> None:
-        if order.error_code == e.MEMBER_ID_REQUIRED:
-            self.issued.add((group_id, order.member_id))
-        if (waiting := self.waiting(order.request)) is not None:
+        waiting = self.waiting(order.request)
+        if order.error_code == e.MEMBER_ID_REQUIRED and waiting is not None:
+            waiting.line.issued = issued = (group_id, order.member_id)
+            self.issued.add(issued)
+        if waiting is not None:
             self.refusals.of_join(waiting.request.body, waiting.line.client, order.error_code)
         self.answer_order(order, classic.join_answer)
 

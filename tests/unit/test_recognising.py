@@ -6,7 +6,7 @@ The coordinator's words are written down here; `tests/proxy/test_real_adoption.p
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -144,10 +144,10 @@ def test_nothing_is_kept_of_one_whose_group_is_none_of_consumers_any_more(monkey
     assert asked == [*LOOKS, *CATCHES_UP, LOOKS[0]]
 
 
-def waits(host: Host, request: bytes) -> tuple[int, Lingering]:
-    """On a connection whose broker offers all that is needed, behind nothing."""
+def waits(host: Host, request: bytes, line: Line | None = None) -> tuple[int, Lingering]:
+    """On this line, or a connection of its own: its broker offers all that is needed, and nothing is ahead."""
     connection = Lingering()
-    line = connection.line = Line(connection, host.requests)  # type: ignore[arg-type]
+    line = connection.line = line or Line(connection, host.requests)  # type: ignore[arg-type]
     line.versions = {keys.CONSUMER_GROUP_HEARTBEAT: (0, 1), keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}
     connection.conversation.in_hand = True
     return host.requests._wait(line, classic.read(request)), connection
@@ -164,24 +164,41 @@ async def test_an_id_that_was_given_out_is_known_to_be_new_in_a_join_only() -> N
     assert asked == [(number, ("g", "given"))]
 
 
-@pytest.mark.parametrize("claims", [False, True])
-async def test_whoever_claims_partitions_under_an_id_it_was_given_may_have_them_from_another_proxy(
-    claims: bool,
-) -> None:
-    """The group is asked first. If it does not know the id either, the claims are a former self's, and not believed."""
-    host, asked = a_host(), list[tuple[int, tuple[str, str]]]()
+async def test_whoever_claims_nothing_under_an_id_it_was_given_joins_at_once() -> None:
+    host, asked = a_host(), list[int]()
     host.requests.issued.add(("g", "given"))
-    host.requests.recognition.ask = lambda *what: asked.append(what)  # type: ignore[method-assign]
-    protocol = m.JoinGroupRequestProtocol(name="range", metadata=subscription(owned=[0] if claims else []))
-    join = m.JoinGroupRequest(
-        group_id="g", member_id="given", session_timeout_ms=10_000, protocol_type="consumer", protocols=[protocol]
-    )
-    number, _ = waits(host, encode_request(keys.JOIN_GROUP, 5, 8, "app", join))
-    host.requests._route(number, ("g", "given"))
-    assert asked == ([(number, ("g", "given"))] if claims else [])
-    if claims:
-        host.requests.speak(number, ("g", "given"))
+    host.requests.recognition.ask = lambda number, key: asked.append(number)  # type: ignore[method-assign]
+    host.requests._route(waits(host, join_of("given"))[0], ("g", "given"))
+    assert not asked
     assert host.members["g", "given"].standing is Standing.JOINING
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+async def test_whoever_claims_partitions_under_an_id_it_was_given_may_have_them_from_another_proxy(
+    is_elsewhere: bool,
+) -> None:
+    """The group is asked first. If it does not know the id either, they are a former self's, and not believed; on another
+    connection the client may have been let in elsewhere, and must hear that it is nobody."""
+    host, asked = a_host(), list[int]()
+    host.requests.recognition.ask = lambda number, key: asked.append(number)  # type: ignore[method-assign]
+    number, connection = waits(host, join_of("", claims=[0]))
+    host.requests._route(number, ("g", ""))
+    assert connection.line is not None
+    key = connection.line.issued
+    assert key is not None
+    number, _ = waits(host, join_of(key[1], claims=[0]), None if is_elsewhere else connection.line)
+    host.requests._route(number, key)
+    assert asked == [number]
+    host.requests.speak(number, key)
+    assert (key in host.members) is not is_elsewhere
+
+
+def join_of(member_id: str, claims: Iterable[int] = ()) -> bytes:
+    protocol = m.JoinGroupRequestProtocol(name="range", metadata=subscription(owned=claims))
+    join = m.JoinGroupRequest(
+        group_id="g", member_id=member_id, session_timeout_ms=10_000, protocol_type="consumer", protocols=[protocol]
+    )
+    return encode_request(keys.JOIN_GROUP, 5, 8, "app", join)
 
 
 async def test_a_producers_word_does_not_say_where_its_consumer_speaks() -> None:

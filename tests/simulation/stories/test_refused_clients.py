@@ -107,3 +107,24 @@ def test_claims_under_an_id_from_here_are_believed_of_who_was_let_in_with_it_els
     story.passes(20_000)
     story.settles()
     alice.was_refused().owns(0, 1)
+
+
+@LINES
+@pytest.mark.parametrize("version", [3, 1])
+def test_who_was_let_in_elsewhere_under_an_id_from_here_and_was_missed_drops_what_it_claims(
+    line: BrokerLine, version: int
+) -> None:
+    """All is nina's by then: a commit of it would take her back to what alice had read."""
+    story = Story(line, foo=4)
+    story.another_proxy("second")
+    alice = story.legacy("alice", subscription_version=version, **COOPERATIVE).asks_to_join()
+    story.until(lambda: alice.who.member_id != "", "alice has an id")
+    alice.moves_to("second").syncs()
+    story.native("nina").joins()
+    story.settles()
+    story.world.proxies["second"].dies()
+    alice.loses_its_sockets().rejoins()
+    story.passes(60_000)
+    alice.moves_to("proxy")
+    story.settles()
+    alice.was_refused(("JoinGroup", Error.UNKNOWN_MEMBER_ID)).owns(2, 3)

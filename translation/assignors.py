@@ -43,8 +43,14 @@ def another_vote(offers: tuple[str, ...], refused: Collection[str], message: str
 
 
 def agreed(offers: Iterable[tuple[str, ...]], refused: Collection[str] = ()) -> str | None:
-    """As classic groups choose: what all offer, and most of them first; where nothing is common, what most offer first."""
-    ballots = [ballot for each in offers if (ballot := tuple(name for name in each if name not in refused))]
+    """As classic groups choose: what all offer, and most of them first; where nothing is common, what most offer first.
+    Members are many, and most offer the same: that is looked at once."""
+    ballots = Counter[tuple[str, ...]]()
+    for each, members in Counter(offers).items():
+        if ballot := tuple(name for name in each if name not in refused):
+            ballots[ballot] += members
     common = set[str]().union(*ballots).intersection(*ballots)
-    votes = Counter(next(name for name in ballot if not common or name in common) for ballot in ballots)
+    votes = Counter[str]()
+    for ballot, members in ballots.items():
+        votes[next(name for name in ballot if not common or name in common)] += members
     return min(votes, key=lambda name: (-votes[name], name), default=None)

@@ -81,6 +81,7 @@ class Conversation:
         "from_broker",
         "idle",
         "in_hand",
+        "is_plain",
         "outbox",
         "owed",
         "requests",
@@ -115,6 +116,8 @@ class Conversation:
         self.dropped: tuple[int, int, str] | None = None
         # Nothing is under way, and nobody here has ever had anything to say: the next request is looked at by itself.
         self.idle = False
+        # Something was asked that is nothing to us: neither who the client is, nor of brokers, nor of a group.
+        self.is_plain = False
         self.requests = 0
         # Name and version of the client's software, where it said so.
         self.software = ("", "")
@@ -250,6 +253,7 @@ class Conversation:
             if treatment is OPAQUE:
                 self.expected.append(correlation_id)
                 self.authenticated, self._proving = True, False
+                self.is_plain = True
             else:
                 instead = self._instead_of(data[at + 4 : after], api, correlation_id, size, after < end)
                 if instead is None:
@@ -340,6 +344,7 @@ class Conversation:
                 return None
             self.software = self._wire.software(bytes(frame))
         if treatment is Treatment.PRODUCE or treatment is Treatment.PRODUCE_REWRITTEN:
+            self.is_plain = True
             acks = self._wire.produce_acks(frame)
             if acks is None and len(frame) < size:
                 _bound_beginning(frame)

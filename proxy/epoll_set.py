@@ -10,6 +10,10 @@ Where one thing follows another at once (a client asks, is answered, asks again)
 being woken takes longer than what is then to do. That is most of the latency a proxy adds, and costs CPU that would else
 have been idle. What moves much at a time gains nothing by it (`bulk`).
 
+Forwarding a frame takes some microseconds, a request of a group many times as long; and when a proxy or a coordinator has
+come back, those of hundreds of members come at once. So who only forwards is served *first*. All others wait in lanes, one
+for each group, and are served in turn and for a few milliseconds: who is left over the kernel names again the next time.
+
 Everything that is called runs to its end without awaiting; it must not block, and must not raise: whoever is called owns
 its errors.
 """
@@ -17,10 +21,12 @@ its errors.
 from __future__ import annotations
 
 import select
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain, zip_longest
 from socket import socket
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import TracebackType
+from typing import Final
 
 import trio
 
@@ -29,7 +35,8 @@ from proxy.pipe import Pipes
 READABLE = select.EPOLLIN
 WRITABLE = select.EPOLLOUT
 
-EVENTS_PER_BATCH = 256
+# Who is not named in one waits for the next, be it first.
+EVENTS_PER_BATCH = 1_024
 # How long the set waits by itself at most, and trio's looking waits: the least while other tasks have much to do, twice as
 # long with each turn in which they had nothing. What moves much at a time pauses for milliseconds, and with short turns most
 # of its CPU was trio's.
@@ -38,6 +45,11 @@ LONGEST_TURN_SECONDS = 0.02
 # The rest of a turn that is nearly over is not waited out: a short wait sets a kernel timer anew, 10 µs of CPU a request on
 # one busy connection.
 LEAST_WAIT_SECONDS = 0.0005
+# Of the processor's time, for those in lanes, before everybody else has a turn: as much as hundreds of frames take.
+LANES_SECONDS = 0.005
+# The lane of those who go before all others, and of those of whom nothing is known yet.
+FIRST: Final = None
+UNKNOWN: Final = ""
 # So many things, each by itself and soon after the last, are taken for a train of them; one that is late does not end a
 # long one.
 TRAIN = 16
@@ -64,6 +76,9 @@ class EpollSet:
         self._epoll = select.epoll()
         self.pipes = Pipes()
         self._ready: dict[int, Callable[[int], None]] = {}
+        # Of these, who is served first; and in which lanes others wait who are known.
+        self._first: dict[int, Callable[[int], None]] = {}
+        self._lanes: dict[int, str] = {}
         self._in_batch = False
         self._forgotten: list[socket] = []
         # The time of the batch under way: near enough for idle times, and free.
@@ -80,6 +95,7 @@ class EpollSet:
         self.pipes.close()
 
     def watch(self, sock: socket, events: int, ready: Callable[[int], None]) -> None:
+        self._forget_lane(sock)
         self._ready[sock.fileno()] = ready
         self.change(sock, 0, events)
 
@@ -97,11 +113,23 @@ class EpollSet:
 
         Closing takes it out of the kernel's set as well.
         """
+        self._forget_lane(sock)
         self._ready.pop(sock.fileno(), None)
         if self._in_batch:
             self._forgotten.append(sock)
         else:
             sock.close()
+
+    def put_in_lane(self, sock: socket, lane: str | None) -> None:
+        self._forget_lane(sock)
+        if lane is FIRST:
+            self._first[sock.fileno()] = self._ready[sock.fileno()]
+        else:
+            self._lanes[sock.fileno()] = lane
+
+    def _forget_lane(self, sock: socket) -> None:
+        self._first.pop(sock.fileno(), None)
+        self._lanes.pop(sock.fileno(), None)
 
     def bulk(self) -> None:
         """What was just moved is no part of a train."""
@@ -138,15 +166,40 @@ class EpollSet:
                 is_train = self.now - last < self._spin_seconds and len(events) == 1
                 self._train = min(self._train + 1, LONGEST_TRAIN) if is_train else self._train // 2
                 self._in_batch = True
-                for descriptor, mask in events:
-                    ready = self._ready.get(descriptor)
-                    if ready is not None:
-                        ready(mask)
+                self._serve(events)
                 self._in_batch = False
                 if self._forgotten:
                     self._close_forgotten()
                 left = turn_ends - self.now
                 if left < LEAST_WAIT_SECONDS or others.can_go_on:
+                    break
+
+    def _serve(self, events: Iterable[tuple[int, int]]) -> None:
+        others: list[tuple[int, int]] = []
+        for descriptor, mask in events:
+            ready = self._first.get(descriptor)
+            if ready is not None:
+                ready(mask)
+            else:
+                others.append((descriptor, mask))
+        if others:
+            self._serve_lanes(others)
+
+    def _serve_lanes(self, events: Iterable[tuple[int, int]]) -> None:
+        """The first of each lane and the next of all by turns, for who has waited longest is named first: so nobody waits for
+        ever, and a lane with few in it hardly at all."""
+        heads: dict[str, tuple[int, int]] = {}
+        rest: list[tuple[int, int]] = []
+        for event in events:
+            lane = self._lanes.get(event[0], UNKNOWN)
+            if lane == UNKNOWN or heads.setdefault(lane, event) is not event:
+                rest.append(event)
+        ends_at = thread_time() + LANES_SECONDS
+        for descriptor, mask in filter(None, chain.from_iterable(zip_longest(heads.values(), rest))):
+            ready = self._ready.get(descriptor)
+            if ready is not None:
+                ready(mask)
+                if thread_time() >= ends_at:
                     break
 
     def _next(self, seconds: float) -> list[tuple[int, int]]:

@@ -28,7 +28,7 @@ from proxy.causes import Cause, Disconnect
 from proxy.connections import GONE, Connections, Watch
 from proxy.conversation import Conversation
 from proxy.dial import Dial
-from proxy.epoll_set import READABLE, WRITABLE, EpollSet
+from proxy.epoll_set import FIRST, READABLE, UNKNOWN, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
 from proxy.swallowed import is_swallowed, silent_ms, throw_away
 
@@ -60,6 +60,8 @@ class Link:
         self._throttled = False
         self._closed = False
         self._lingering = False
+        # In which both sockets wait to be served.
+        self._lane: str | None = UNKNOWN
         sock.setblocking(False)
         sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         connections.opened(self)
@@ -113,6 +115,8 @@ class Link:
                 return
             if source is self._client:
                 self._counts.bytes_from_clients += size
+                if self._lane is not FIRST:
+                    self._go_into(FIRST, source, sink)
             else:
                 self._counts.bytes_from_brokers += size
             if size >= LEAST_TO_SPLICE:
@@ -165,6 +169,7 @@ class Link:
                 self._arm()
         if conversation.desk is not None or conversation.owed.due:
             self._send_ours()
+        self._keep_to_lane(client, broker)
         if conversation.full:
             self._throttled = True
             self._arm()
@@ -184,6 +189,7 @@ class Link:
                 self._arm()
         if conversation.desk is not None:
             self._send_ours()
+            self._keep_to_lane(client, broker)
         self._let_go_on()
         if conversation.owed.to_come >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
             self._splice(broker, client, conversation.owed)
@@ -255,6 +261,21 @@ class Link:
             self._pass_end_on(leg)
         if not self._closed:
             self._arm()
+
+    def _keep_to_lane(self, client: Leg, broker: Leg) -> None:
+        """Whoever speaks for a member waits with others of its group; who has asked for something else only goes first."""
+        desk = self.conversation.desk
+        if desk is not None:
+            lane: str | None = min(desk.groups, default=UNKNOWN)
+        else:
+            lane = FIRST if self.conversation.is_plain else UNKNOWN
+        if lane != self._lane and not (self._closed or self._lingering):
+            self._go_into(lane, client, broker)
+
+    def _go_into(self, lane: str | None, client: Leg, broker: Leg) -> None:
+        self._lane = lane
+        self._epoll_set.put_in_lane(client.sock, lane)
+        self._epoll_set.put_in_lane(broker.sock, lane)
 
     # ------------------------------------------------------------------------------------------------------ ending
 

@@ -79,6 +79,28 @@ async def test_an_alarm_that_fails_is_told_and_keeps_no_other_from_ringing(
     assert [type(failure) for failure in failures] == [ValueError]
 
 
+async def test_between_alarms_that_are_due_together_others_have_a_turn(
+    nursery: trio.Nursery, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of hundreds of members are, and each takes a moment: here as long as all of them may."""
+    monkeypatch.setattr("proxy.groups.clock.TURN_SECONDS", -1.0)
+    clock, rung = Clock(), list[str]()
+
+    async def another() -> None:
+        rung.append("another")
+
+    def ring() -> None:
+        rung.append("alarm")
+        nursery.start_soon(another)
+
+    for _ in range(3):
+        clock.at(clock.now_ms, ring)
+    nursery.start_soon(clock.run)
+    await passes(mock_clock, 0.1)
+    # Who can go on at the same time does so in no order.
+    assert "another" in rung[:3]
+
+
 async def test_members_have_a_clock_that_nobody_sets_and_what_is_observed_the_walls(mock_clock: MockClock) -> None:
     clock = Clock()
     members_ms, walls_ns = clock.now_ms, clock.now_ns

@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from socket import SOCK_DGRAM, socketpair
 
+import pytest
 import trio
 
-from proxy.epoll_set import LONGEST_TRAIN, READABLE, TRAIN, EpollSet
+from proxy.epoll_set import FIRST, LONGEST_TRAIN, READABLE, TRAIN, EpollSet
 
 # Longer than it takes to ask again, on a slow machine too.
 LONG_US = 1_000_000
@@ -114,3 +115,61 @@ async def test_whoever_else_can_go_on_has_its_turn_before_the_next_thing() -> No
             one.at_each = lambda: tasks.start_soon(another)
             await one.asked(3 * TRAIN)
         assert asked_when_it_had_its_turn == [*range(1, 3 * TRAIN + 1)]
+
+
+async def served(epoll_set: EpollSet, names: str, at_once: Callable[[Echo], None] = lambda _: None) -> str:
+    """All are asked at the same time, in this order. In which order were they served? Capitals go first; of others each
+    letter is a lane, and who is called "?" is unknown."""
+    order, each_once = "", len(names)
+    echoes = [Echo(epoll_set) for _ in names]
+    for name, one in zip(names, echoes, strict=True):
+
+        def note(name: str = name, one: Echo = one) -> None:
+            nonlocal order
+            order += name
+            at_once(one)
+
+        one.at_each = note
+        if name != "?":
+            epoll_set.put_in_lane(one.own, FIRST if name.isupper() else name)
+        one.theirs.send(b"x")
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        while len(order) < each_once:
+            await trio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+    for one in echoes:
+        one.close()
+    return order
+
+
+async def test_who_only_forwards_is_served_before_members_and_members_of_each_group_in_turn() -> None:
+    with EpollSet() as epoll_set:
+        assert await served(epoll_set, "aaaa?bAB?b") == "ABaabaa??b"
+
+
+async def test_nobody_waits_for_more_than_a_moment_for_hundreds_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these takes as long as all in lanes may: whoever else is asked meanwhile is answered before the next."""
+    monkeypatch.setattr("proxy.epoll_set.LANES_SECONDS", 0.0)
+    answered = 0
+    with EpollSet() as epoll_set:
+        plain = Echo(epoll_set)
+        epoll_set.put_in_lane(plain.own, FIRST)
+        plain.theirs.send(b"x")
+
+        def is_answered(_: Echo) -> None:
+            nonlocal answered
+            plain.theirs.setblocking(False)
+            answered += len(plain.theirs.recv(100))
+            plain.theirs.send(b"x")
+
+        assert await served(epoll_set, "a" * 300, is_answered) == "a" * 300
+        assert answered == 300
+        plain.close()
+
+
+async def test_a_lane_ends_with_its_socket() -> None:
+    """Its number may be the next one's."""
+    with EpollSet() as epoll_set:
+        assert await served(epoll_set, "Aa") == "Aa"
+        assert (len(epoll_set._first), len(epoll_set._lanes)) == (0, 0)

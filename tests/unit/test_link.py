@@ -26,14 +26,14 @@ from proxy.causes import Cause
 from proxy.connections import Connections
 from proxy.counts import Counts
 from proxy.dial import Dial
-from proxy.epoll_set import LONGEST_TRAIN, EpollSet
+from proxy.epoll_set import LONGEST_TRAIN, UNKNOWN, EpollSet
 from proxy.leg import BEGINNING_BYTES, BUFFER_BYTES, LEAST_TO_SPLICE
 from proxy.link import Link
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
 from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, UNFINISHED, ShoutingWire, answer, request
-from tests.unit.test_desk import Desk, known_at_once
+from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
 
 PATIENCE_SECONDS = 30
 # Longer than it takes to ask again, on a slow machine too.
@@ -505,6 +505,29 @@ async def test_a_client_that_ends_behind_a_request_in_hand_is_served_as_it_would
         await trio.to_thread.run_sync(received, ends.client, answer(1) + answer(2))
         await is_so(lambda: ends.counts.connections_open == 0)
     assert dict(ends.counts.disconnects)["client_closed"] == 1
+
+
+async def test_who_forwards_only_goes_first_and_who_speaks_for_a_member_waits_with_its_group(
+    epoll_set: EpollSet, ends: Ends
+) -> None:
+    talk = ends.link.conversation
+    talk._treatments = TakingWire.treatments
+    both = {ends.link._client.sock.fileno()}
+    async with connected(epoll_set, ends) as broker:
+        assert ends.link._broker is not None
+        both.add(ends.link._broker.sock.fileno())
+        assert set(epoll_set._first) == both
+        ends.client.sendall(request(TAKEN, 1))
+        await is_so(lambda: not epoll_set._first)
+        assert epoll_set._lanes == dict.fromkeys(both, UNKNOWN)
+        # It is let in, and then its members are known.
+        talk.ask(request(OPAQUE, 77)[4:], lambda _: talk.desk.groups.add("group"))
+        ends.link.flush()
+        await trio.to_thread.run_sync(received, broker, request(OPAQUE, 77))
+        broker.sendall(answer(77))
+        await is_so(lambda: epoll_set._lanes == dict.fromkeys(both, "group"))
+        ends.link.close(Cause.DRAINED)
+        assert not epoll_set._lanes
 
 
 @contextlib.asynccontextmanager

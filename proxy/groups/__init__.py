@@ -9,6 +9,7 @@ requests.py     what becomes of a client's request?
 orders.py       what members order, done
 together.py     what the members of one group know together, hosted
 recognising.py  who is it that speaks for a member we do not have?
+sharing.py      one answer for all who want to know the same at the same time
 orphans.py      who has not come back after a restart?
 departures.py   how does a member of an earlier life go, that has not been in this one?
 succession.py   how does a native client come to the instance id of a legacy one?

@@ -138,7 +138,7 @@ class Line:
         if self._taken % REQUESTS_A_TURN:
             self._taker.taken(self, frame)
         else:
-            self._in(0, lambda: self._take_later(frame))
+            self.soon(lambda: self._take_later(frame))
 
     def _take_later(self, frame: bytes) -> None:
         """As the conversation does, which has said already that more has come behind it."""
@@ -265,6 +265,10 @@ class Line:
         if not connection.conversation.owed.prompt_is_next or connection.leaves_broker_unread():
             return ANSWER_MS
         return PROMPT_MS - connection.silent_ms()
+
+    def soon(self, then: Callable[[], None]) -> None:
+        """When others have had their turn."""
+        self._in(0, then)
 
     def _in(self, delay_ms: int, ring: Callable[[], None]) -> None:
         """Whatever is wrong then ends this connection and no other, as when something arrives on it."""

@@ -7,7 +7,6 @@ the translation, or of this module, out of a body.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -41,24 +40,12 @@ def written(ask: Ask, correlation_id: int, client_id: str | None) -> bytes:
     return encode_request(ask.key, ask.version, correlation_id, client_id, ask.body)
 
 
-# A description is as long as its group is large, and after a restart each member's client has one of its own asked for.
-# Of the longest there are it is not worth to keep one.
-LARGEST_KEPT_BYTES = 16_777_216
-
-
 def read(ask: Ask, frame: bytes) -> Any:
     """The body of an answer. What cannot be read ends the connection it came on."""
-    is_said_again = ask.key == keys.CONSUMER_GROUP_DESCRIBE and len(frame) <= LARGEST_KEPT_BYTES
     try:
-        # All but its correlation id may be what another heard a moment ago.
-        return _read_once(ask.version, frame[4:]) if is_said_again else decode_response(ask.key, ask.version, frame)[1]
+        return decode_response(ask.key, ask.version, frame)[1]
     except CodecError as error:
         raise Disconnect(Cause.MALFORMED_ANSWER, str(error)) from error
-
-
-@functools.lru_cache(maxsize=1)
-def _read_once(version: int, description: bytes) -> Any:
-    return decode_response(keys.CONSUMER_GROUP_DESCRIBE, version, bytes(4) + description)[1]
 
 
 # --- who may do what here ------------------------------------------------------------------------------------------
@@ -306,20 +293,7 @@ def ask_description(group_ids: Iterable[str], versions: Versions, operations: bo
     return Ask(keys.CONSUMER_GROUP_DESCRIBE, min(versions[keys.CONSUMER_GROUP_DESCRIBE][1], 1), body)
 
 
-# What was last made of an answer: see `read`.
-_seen_last: list[tuple[Any, list[SeenGroup]]] = []
-
-
 def descriptions(answer: Any) -> list[SeenGroup]:
-    if _seen_last and _seen_last[0][0] is answer:
-        return _seen_last[0][1]
-    seen = _descriptions(answer)
-    # Of a whole cluster nobody asks twice.
-    _seen_last[:] = [(answer, seen)] if len(seen) == 1 else []
-    return seen
-
-
-def _descriptions(answer: Any) -> list[SeenGroup]:
     return [
         SeenGroup(
             error_code=group.error_code,
@@ -389,9 +363,8 @@ def ask_ids(topics: Iterable[str]) -> Ask:
     return Ask(keys.METADATA, METADATA_BY_ID, m.MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
 
 
-def with_names(member: SeenMember, answer: Any) -> SeenMember:
-    """What is known of its topics beside those it is assigned now; without an answer that is all."""
-    known = names(answer) if answer is not None else {}
+def with_names(member: SeenMember, known: Mapping[str, str | None]) -> SeenMember:
+    """What is known of its topics beside those it is assigned now."""
     more = {topic_id: name for topic_id, name in known.items() if name is not None}
     return msgspec.structs.replace(member, names={**more, **member.names})
 

@@ -7,17 +7,21 @@
 - Nobody: a JoinGroup is a newcomer's; anything else is refused best by the broker itself.
 - Brokers may offer to describe consumer groups and have none (3.9, and 4 with group.version 0): all that is asked passes.
 
+Strangers of one group who come at the same time, as after a restart, share what is asked about them (sharing.py).
+
 It is also asked who holds an instance id.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_protocol.messages import keys
 from proxy.groups import classic, convertible, native
 from proxy.groups.line import Key
 from proxy.groups.native import SeenGroup, SeenMember
+from proxy.groups.sharing import Shared
 from translation import errors as e
 from translation import events as ev
 from translation.adopting import may_be_adopted, still_valid
@@ -40,6 +44,19 @@ class Recognition:
     def __init__(self, host: Host, requests: Requests) -> None:
         self._host = host
         self._requests = requests
+        self._groups: Shared[str, SeenGroup] = Shared(
+            host.clock,
+            lambda group_id, line: native.ask_description([group_id], line.versions),
+            lambda answer: native.descriptions(answer)[0],
+            lambda _, group: group.error_code in SPOKEN,
+        )
+        # Of these topics, names by id; none of one that is deleted, or that whoever asks may not describe.
+        self._topics: Shared[tuple[str, ...], Mapping[str, str | None]] = Shared(
+            host.clock,
+            lambda topics, _: native.ask_ids(topics),
+            native.names,
+            _has_all,
+        )
         self._asked: dict[Key, list[int]] = {}
         # Requests whose members owe no broker anything any more.
         self._caught_up: set[int] = set()
@@ -50,11 +67,9 @@ class Recognition:
             self._asked[key].append(number)
             return
         self._asked[key] = [number]
-        line = self._requests.line_of(number)
-        line.ask(native.ask_description([key[0]], line.versions), lambda answer: self._described(key, answer))
+        self._groups.ask(key[0], self._requests.line_of(number), lambda group: self._described(key, group))
 
-    def _described(self, key: Key, answer: Any) -> None:
-        group = native.descriptions(answer)[0] if answer is not None else None
+    def _described(self, key: Key, group: SeenGroup | None) -> None:
         if group is not None and group.error_code == e.UNSUPPORTED_VERSION:
             for number in self._asked.pop(key):
                 self._caught_up.discard(number)
@@ -75,8 +90,8 @@ class Recognition:
             return
         # Its client may claim what is no longer assigned to it: names of all its topics are needed to understand it.
         line = self._requests.line_of(self._asked[key][0])
-        line.ask(
-            native.ask_ids(member.topics), lambda topics: self._judge_all(key, group, native.with_names(member, topics))
+        self._topics.ask(
+            member.topics, line, lambda names: self._judge_all(key, group, native.with_names(member, names or {}))
         )
 
     def _judge_all(self, key: Key, group: SeenGroup, member: SeenMember | None) -> None:
@@ -190,3 +205,7 @@ class Recognition:
         if group is not None and group.error_code == e.NONE:
             found = next((member.member_id for member in group.members if member.instance_id == instance_id), None)
             self._host.feed(key, ev.RegisteredMemberFound(member_id=found))
+
+
+def _has_all(topics: tuple[str, ...], names: Mapping[str, str | None]) -> bool:
+    return set(topics) <= set(names.values())

@@ -53,6 +53,7 @@ class Coordinator:
     it knows no consumer groups any more once it was synced with."""
 
     versions = {keys.CONSUMER_GROUP_DESCRIBE: (0, 1)}  # noqa: RUF012
+    is_free = True
 
     def __init__(self, *synced: int | None, joined: int = e.NONE, forgets: bool = False) -> None:
         self.asked: list[Ask] = []
@@ -97,7 +98,8 @@ class Requests:
 def adopted(coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch, became: str = "adopted") -> list[int]:
     """What the coordinator was asked until the member was adopted, or became something else."""
     requests = Requests(coordinator)
-    host: Any = SimpleNamespace(members=set(), journal=SimpleNamespace(entries={}))
+    clock = SimpleNamespace(now_ms=0, at=lambda *_: None)
+    host: Any = SimpleNamespace(members=set(), journal=SimpleNamespace(entries={}), clock=clock)
     recognition = Recognition(host, requests)  # type: ignore[arg-type]
     monkeypatch.setattr(recognition, "_adopt", lambda *_: requests.became.append("adopted"))
     recognition.ask(1, KEY)

@@ -99,7 +99,7 @@ class Room:
             await trio.sleep(PLACE_SECONDS)
 
 
-class Door(trio.abc.Listener[trio.SocketStream]):
+class Entrance(trio.abc.Listener[trio.SocketStream]):
     """Who finds no place waits before it, in the kernel's queue."""
 
     def __init__(self, listener: trio.SocketListener, room: Room) -> None:
@@ -135,7 +135,7 @@ async def serve_admin(listeners: list[trio.SocketListener], pages: Pages, log: L
             except Exception as failure:
                 log.error("a request for a page failed", reason=repr(failure))
 
-    await trio.serve_listeners(handle, [Door(listener, room) for listener in listeners])
+    await trio.serve_listeners(handle, [Entrance(listener, room) for listener in listeners])
 
 
 async def _converse(

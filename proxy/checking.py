@@ -37,7 +37,7 @@ from proxy.settings import BadSettings, Limits, Settings, Translation
 from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
 from proxy.tracing.exporting import CannotExport, to_collector
-from proxy.visiting import Answers, Visits, visit_all
+from proxy.visiting import BrokerAnswers, Visits, visit_all
 from proxy.wire import api_name
 from translation import errors as e
 
@@ -300,8 +300,8 @@ def _in_use(about: Literal["journal", "traces", "listeners"], what: str) -> Find
 # --- verdicts ------------------------------------------------------------------------------------------------------
 
 
-def _answering(visits: Visits) -> dict[Address, Answers]:
-    return {address: visit for address, visit in visits.items() if isinstance(visit, Answers)}
+def _answering(visits: Visits) -> dict[Address, BrokerAnswers]:
+    return {address: visit for address, visit in visits.items() if isinstance(visit, BrokerAnswers)}
 
 
 def _reached(directory: Directory, visits: Visits) -> Iterator[Finding]:
@@ -309,7 +309,7 @@ def _reached(directory: Directory, visits: Visits) -> Iterator[Finding]:
     nodes = {address: node for node, address in directory.nodes.items()}
     for address, visit in visits.items():
         name = f"node {nodes[address]} at {address}" if address in nodes else f"{address}"
-        if isinstance(visit, Answers):
+        if isinstance(visit, BrokerAnswers):
             yield Finding("cluster", "ok", f"{name} answers")
         elif address in nodes:
             yield Finding("cluster", "error", f"{name} cannot be asked: {visit.reason}", visit.remedy or ADVERTISED)
@@ -328,7 +328,7 @@ def _native(visits: Visits) -> Iterator[Finding]:
         yield Finding("kip-848", "ok", f"group.version is {level}, and ConsumerGroupHeartbeat is offered")
 
 
-def _trouble(name: str, answers: Answers) -> Finding | None:
+def _trouble(name: str, answers: BrokerAnswers) -> Finding | None:
     if keys.CONSUMER_GROUP_HEARTBEAT not in answers.versions:
         return Finding("kip-848", "error", f"{name} does not offer ConsumerGroupHeartbeat", TOO_OLD)
     if answers.verdict == e.UNSUPPORTED_VERSION:

@@ -28,7 +28,7 @@ SWEEP_SECONDS = 1.0
 DRAIN_SWEEP_SECONDS = 0.05
 
 # How a client goes.
-GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
+CLIENT_GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 # What may be because the broker is no longer there.
 LEFT_ALONE = frozenset({Cause.BROKER_CLOSED, Cause.BROKER_LOST, Cause.BROKER_SILENT, Cause.BROKER_UNREACHABLE})
 # How connections end; any other cause says that something is wrong, here or with a peer.

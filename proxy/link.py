@@ -25,7 +25,7 @@ import trio
 from proxy.addresses import Address
 from proxy.answers import Answers, Bytes
 from proxy.causes import Cause, Disconnect
-from proxy.connections import GONE, Connections, Watch
+from proxy.connections import CLIENT_GONE, Connections, Watch
 from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import FIRST, READABLE, UNKNOWN, WRITABLE, EpollSet
@@ -313,7 +313,7 @@ class Link:
             leg.sock.shutdown(SHUT_WR)
 
     def close(self, cause: Cause, detail: str = "") -> None:
-        if self._closed or (cause in GONE and self._linger()):
+        if self._closed or (cause in CLIENT_GONE and self._linger()):
             return
         self._closed = True
         self._dial.abandon()
@@ -328,7 +328,7 @@ class Link:
     def _part(self, cause: Cause) -> None:
         client = self._client
         client.abandon()
-        if cause in GONE or client.ended:
+        if cause in CLIENT_GONE or client.ended:
             self._epoll_set.forget(client.sock)
         else:
             self._epoll_set.change(client.sock, client.watched, 0)

@@ -26,7 +26,7 @@ REMIND_SECONDS = 60.0
 ASK_AGAIN_SECONDS = 300.0
 LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
 
-Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
+OpenStream = Callable[[Address], Awaitable[trio.abc.Stream]]
 
 
 class CannotAsk(Exception):
@@ -70,7 +70,7 @@ class Round:
 
 
 class Scout:
-    def __init__(self, directory: Directory, wire: Wire, dial: Dial, log: Log) -> None:
+    def __init__(self, directory: Directory, wire: Wire, dial: OpenStream, log: Log) -> None:
         self.reachable = False
         # Clients need not say who they are: it has named its brokers to us, who didn't.
         self.answers_anybody = False

@@ -18,11 +18,11 @@ import trio
 
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
-from proxy.connections import GONE, Connections, Watch
+from proxy.connections import CLIENT_GONE, Connections, Watch
 from proxy.swallowed import is_swallowed, silent_ms, socket_of, throw_away
 from proxy.tls_stream import RECEIVE_BYTES, PromptLock
 
-Dial = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
+Reach = Callable[[], Awaitable[tuple[Address, trio.abc.Stream]]]
 
 
 class TlsLink:
@@ -64,7 +64,7 @@ class TlsLink:
     def __repr__(self) -> str:
         return f"<TlsLink {self.client} to {self.dialled} {self.conversation!r}>"
 
-    async def run(self, dial: Dial) -> None:
+    async def run(self, dial: Reach) -> None:
         try:
             with self._scope:
                 self.dialled, self._broker = await dial()
@@ -79,7 +79,7 @@ class TlsLink:
             self.close(Cause.OUR_MISTAKE, traceback.format_exc())
         finally:
             why = self._end or (Cause.OUR_MISTAKE, "ended without a cause")
-            if not (why[0] in GONE or self._client_ended or self._lingering):
+            if not (why[0] in CLIENT_GONE or self._client_ended or self._lingering):
                 self._part(why[0])
             throw_away(socket_of(self._broker), why[0], self._lingering)
             for stream in (self._client, self._broker):
@@ -88,7 +88,7 @@ class TlsLink:
             self._connections.closed(self, *why)
 
     def close(self, cause: Cause, detail: str = "") -> None:
-        if cause in GONE and self._linger():
+        if cause in CLIENT_GONE and self._linger():
             return
         if self._end is None:
             self._end = (cause, detail)

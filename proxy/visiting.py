@@ -29,7 +29,7 @@ NO_HANDSHAKE = (
 )
 
 
-class Answers(msgspec.Struct, frozen=True):
+class BrokerAnswers(msgspec.Struct, frozen=True):
     """What a broker says of itself. `verdict`: on our heartbeat; None where it answers authenticated clients only.
 
     `session_bounds`: None where it does not tell us.
@@ -47,7 +47,7 @@ class NoAnswer(msgspec.Struct, frozen=True):
     remedy: str | None = None
 
 
-Visits = dict[Address, Answers | NoAnswer]
+Visits = dict[Address, BrokerAnswers | NoAnswer]
 
 
 async def visit_all(settings: Settings, directory: Directory) -> Visits:
@@ -71,7 +71,7 @@ async def _visit_each(addresses: Iterable[Address], tls: UpstreamSide | None, di
     return {address: visits[address] for address in addresses}
 
 
-async def _visit(address: Address, tls: UpstreamSide | None, directory: Directory) -> Answers | NoAnswer:
+async def _visit(address: Address, tls: UpstreamSide | None, directory: Directory) -> BrokerAnswers | NoAnswer:
     try:
         with trio.fail_after(ANSWER_SECONDS):
             stream = await dial(address, tls)
@@ -99,7 +99,7 @@ async def dial(address: Address, tls: UpstreamSide | None) -> trio.abc.Stream:
         raise
 
 
-async def _questions(stream: trio.abc.Stream, address: Address, directory: Directory) -> Answers:
+async def _questions(stream: trio.abc.Stream, address: Address, directory: Directory) -> BrokerAnswers:
     offered = await answer_to(stream, native.ask_features())
     if offered.error_code:
         raise CannotAsk(f"answers ApiVersions with error {offered.error_code}")
@@ -113,7 +113,7 @@ async def _questions(stream: trio.abc.Stream, address: Address, directory: Direc
         node = next((node for node, its in directory.nodes.items() if its == address), None)
         if node is not None and keys.DESCRIBE_CONFIGS in versions:
             session_bounds = native.session_bounds_of(await answer_to(stream, native.ask_session_bounds(node)))
-    return Answers(versions, native.group_version(offered), verdict, session_bounds)
+    return BrokerAnswers(versions, native.group_version(offered), verdict, session_bounds)
 
 
 async def learn_brokers(stream: trio.abc.Stream, directory: Directory) -> None:

@@ -49,7 +49,7 @@ UNKNOWN = Known()
 # Up to this many members may each look for themselves where their group cannot be described. The heartbeats of more, every
 # tenth of a second from when a coordinator moves, would be a storm.
 FEW = 4
-GONE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
+OUTSIDE = frozenset({Standing.LEAVING, Standing.FENCED, Standing.ABSENT, Standing.FATAL})
 
 
 def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[GroupOrder]]:
@@ -108,7 +108,7 @@ def _without(group: Group, member_id: str) -> Group:
 def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     transition, name = changed.transition, changed.transition.member_id
     before = group.members.get(name)
-    if transition.standing in GONE:
+    if transition.standing in OUTSIDE:
         group = _without(group, name)
         # Whose session has ended is not being replaced just now.
         grace_ms = group.pacing.grace_ms if transition.request is not None else 0

@@ -25,7 +25,7 @@ from translation.states import Standing
 if TYPE_CHECKING:
     from proxy.groups.host import Host
 
-Heard = Callable[[GroupHeartbeatAnswer | None], None]
+BeatHeard = Callable[[GroupHeartbeatAnswer | None], None]
 
 
 class Orders:
@@ -90,7 +90,7 @@ class Orders:
         self.ask_coordinator(line, order.heartbeat, heard, request)
 
     def ask_coordinator(
-        self, line: Line | None, heartbeat: GroupHeartbeat, heard: Heard, request: int | None = None
+        self, line: Line | None, heartbeat: GroupHeartbeat, heard: BeatHeard, request: int | None = None
     ) -> None:
         """In a member's name, be it here or not. `heard` is called once. What finds no connection is never sent, and so is
         not lost on the way."""

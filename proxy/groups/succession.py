@@ -30,14 +30,14 @@ from translation.states import Phase
 if TYPE_CHECKING:
     from proxy.groups.host import Host
 
-Heard = Callable[[Any], None]
+LastWordHeard = Callable[[Any], None]
 
 
 class Succession:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    def join(self, line: Line, request: Request, heard: Heard) -> None:
+    def join(self, line: Line, request: Request, heard: LastWordHeard) -> None:
         """A native client's first heartbeat, with an instance id. `heard` is called once, with the coordinator's last word on
         it, or with None where there will be none."""
         ask = Ask(request.key, request.version, request.body)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # What a broker answers to a member that it has, and to one that it has no more.
 THERE = frozenset({e.NONE, e.REBALANCE_IN_PROGRESS})
-GONE = frozenset({e.UNKNOWN_MEMBER_ID, e.FENCED_INSTANCE_ID})
+THERE_NO_MORE = frozenset({e.UNKNOWN_MEMBER_ID, e.FENCED_INSTANCE_ID})
 
 
 class Untranslated:
@@ -172,7 +172,7 @@ class Untranslated:
     def _answered(self, line: Line, key: Key, reason: str, error_code: int) -> None:
         if error_code in THERE and line.open:
             self._present.on(line, key, reason)
-        elif error_code in GONE:
+        elif error_code in THERE_NO_MORE:
             self._present.ends(key)
 
     def _say(self, line: Line, key: Key, reason: str) -> None:

@@ -139,7 +139,7 @@ class Proxy:
                 *((member.held.request,) if member.held else ()),
             )
             for request in waits:
-                if self._waiting[request] is connection:
+                if self._waiting.get(request) is connection:
                     self.feed(key, ev.ClientLeft(request=request))
 
     def _route(self, key: Key, event: ev.ClientEvent) -> None:

@@ -49,7 +49,7 @@ MISSED_PART = 0.45
 def heartbeat_requested(turn: Turn, beat: HeartbeatRequested) -> None:
     answer_held(turn, e.NONE)
     member = turn.member
-    if member.generation != -1 and beat.generation != member.generation:
+    if beat.generation != member.generation and (member.generation != -1 or member.is_forsaken):
         return turn.order(AnswerHeartbeat(beat.request, e.ILLEGAL_GENERATION))
     if member.phase is Phase.PREPARE_REBALANCE:
         turn.becomes(asked_at=turn.now if member.asked_at is None else member.asked_at)

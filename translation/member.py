@@ -220,6 +220,12 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return max(self.heard_at, self.answered_at, self.served_at) + self.contract.session_timeout_ms
 
     @property
+    def is_forsaken(self) -> bool:
+        """Nobody waits to join any more. Whoever joins says that its client holds nothing: only the client may say that
+        again."""
+        return self.standing is Standing.JOINING and self.is_to_sync
+
+    @property
     def is_kept_away(self) -> bool:
         """Its coordinator was lost since the client was last heard, and none has been found: it could not be heard."""
         return self.cut and self.served_at <= self.heard_at

@@ -21,7 +21,7 @@ def send_when_due(turn: Turn) -> None:
     member = turn.member
     if member.in_flight is not None or member.heartbeat_at is None or member.heartbeat_at > turn.now:
         return
-    if _is_forsaken(member) or (member.fades_at is not None and turn.now >= member.fades_at):
+    if member.is_forsaken or (member.fades_at is not None and turn.now >= member.fades_at):
         turn.becomes(heartbeat_at=None)
     elif (later := _not_before(member, member.heartbeat_at)) > turn.now:
         turn.becomes(heartbeat_at=later)
@@ -39,11 +39,6 @@ def send_when_due(turn: Turn) -> None:
         if is_time and member.contract.denied:
             # Learnt from Metadata: to be refused once more would cost the member its turn.
             turn.order(LearnAllowedTopics(member.contract.topics))
-
-
-def _is_forsaken(member: Member) -> bool:
-    """Nobody waits to join any more. Whoever joins says that its client holds nothing: only the client may say that again."""
-    return member.standing is Standing.JOINING and member.is_to_sync
 
 
 def _not_before(member: Member, due_at: int) -> int:

@@ -74,10 +74,11 @@ def client_left(turn: Turn, left: ClientLeft) -> None:
 def _come_back(turn: Turn, event: ClientEvent) -> None:
     """Who knows what was said in its name while it was silent: so all is said again, and all is heard."""
     member = turn.member
-    if member.is_silent(turn.now):
+    was_told_more = isinstance(event, MemberEvent) and _was_told_more(member, event)
+    if member.is_silent(turn.now) or (was_told_more and member.generation == -1):
         if not (turn.spoken and isinstance(event, MemberEvent) and member.is_on_time(turn.now)):
             turn.becomes(came_at=turn.now)
-        if isinstance(event, MemberEvent) and _was_told_more(member, event):
+        if isinstance(event, MemberEvent) and was_told_more:
             estrange(turn, event.generation)
         hurry(turn)
     elif member.phase is not Phase.ABSENT and member.in_flight is None:
@@ -89,8 +90,10 @@ def _come_back(turn: Turn, event: ClientEvent) -> None:
 
 
 def _was_told_more(member: Member, event: MemberEvent) -> bool:
-    """Elsewhere. Who joins anew here has nothing to go on from: it hears that its generation is none, and joins."""
-    return event.generation > member.generation >= 0 and member.standing is not Standing.JOINING
+    """Elsewhere, and be it its first generation, if it did not wait here for that. Who joins anew here has nothing to go on
+    from: it hears that its generation is none, and joins."""
+    waits_for_none = member.generation >= 0 or member.is_to_sync
+    return event.generation > member.generation and waits_for_none and member.standing is not Standing.JOINING
 
 
 def _say_all_if_shared(turn: Turn) -> None:

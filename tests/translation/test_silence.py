@@ -204,6 +204,19 @@ def test_a_later_generation_is_none_for_whoever_is_to_join_anew() -> None:
     assert play >> beats(9, 7) << AnswerHeartbeat(9, e.ILLEGAL_GENERATION)
 
 
+def test_a_first_generation_that_was_not_told_here_was_told_elsewhere_and_its_client_must_rejoin() -> None:
+    """It left while its JoinGroup waited: what it holds it has from another proxy."""
+    play = after(Playbook(), joins(1), granted(2, [0]), ClientLeft(request=1), wait(500))
+    play >> beats(3, 7) << AnswerHeartbeat(3, e.REBALANCE_IN_PROGRESS)
+    assert play << Is("prepare-rebalance/stable E2 g-1")
+
+
+def test_any_generation_is_none_for_whoever_left_before_it_was_let_in() -> None:
+    play = after(Playbook(), joins(1), ClientLeft(request=1), wait(500))
+    assert play.member.standing is Standing.JOINING
+    assert play >> beats(3, 7) << AnswerHeartbeat(3, e.ILLEGAL_GENERATION)
+
+
 # --- a lull --------------------------------------------------------------------------------------------------------
 
 

@@ -123,6 +123,49 @@ def test_a_restart_within_a_revoke_callback_gives_away_nothing_that_its_client_s
         story.passes(1_000)
 
 
+# --- gone before its first JoinGroup was answered ---------------------------------------------------------------------
+
+
+@LINES
+@STYLES
+def test_a_client_that_no_coordinator_has_heard_of_here_is_not_put_off_for_ever_when_it_is_back_from_elsewhere(
+    line: BrokerLine, style: dict[str, Any]
+) -> None:
+    story = Story(line, foo=4)
+    story.another_proxy("second")
+    story.world.upstream_is_cut(2_000)
+    alice = story.legacy("alice", session_timeout_ms=45_000, **style).asks_to_join()
+    story.passes(1_000)
+    alice.moves_to("second").syncs().moves_to("proxy")
+    # The other proxy misses her, and gives her up.
+    story.passes(90_000)
+    story.settles()
+    alice.owns(0, 1, 2, 3)
+
+
+@LINES
+@STYLES
+def test_what_a_client_was_told_elsewhere_while_its_first_join_here_was_forsaken_is_not_let_go_for_it(
+    line: BrokerLine, style: dict[str, Any]
+) -> None:
+    """An answer of the coordinator's is lost, so all is said again: that the client holds nothing, for all we know."""
+    story = Story(line, foo=4)
+    story.another_proxy("second")
+    story.native("aaron", revoke_ms=3_500).joins()
+    story.settles()
+    alice = story.legacy("alice", session_timeout_ms=45_000, **style).asks_to_join()
+    story.passes(500)
+    alice.moves_to("second")
+    story.until(lambda: alice.who.stable and bool(alice.who.partitions), "alice has a part of it")
+    alice.moves_to("proxy")
+    for name in ("dave", "erin", "frank"):
+        story.native(name).who.starts()
+    story.upstream_is_cut(1_000)
+    # Whoever is given what another one holds breaks the story.
+    story.passes(60_000)
+    story.settles()
+
+
 # --- back before it was missed --------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, begins, goes, joins, life
+from pipeline.life import MEMBER, begins, goes, joins, life, whole
 from pipeline.ownership import TOLD, stays
 from pipeline.sweep import PARTITION, holders, overlaps
 
@@ -136,8 +136,7 @@ def _backwards(home: DataFrame) -> DataFrame:
 
 def _never_told(home: DataFrame) -> DataFrame:
     """JoinGroup was answered with a generation, and the client never came to be Stable in it."""
-    last = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER).rowsBetween(0, Window.unboundedFollowing)
-    rows = home.withColumn("final", f.last("generation").over(last)).where("generation >= 0")
+    rows = home.withColumn("final", f.last("generation").over(whole(life()))).where("generation >= 0")
     by_generation = rows.groupBy(*MEMBER, "generation").agg(
         f.min("at_ns").alias("from_ns"),
         f.max("at_ns").alias("to_ns"),

@@ -21,6 +21,11 @@ def so_far() -> WindowSpec:
     return life().rowsBetween(Window.unboundedPreceding, Window.currentRow)
 
 
+def whole(rows: WindowSpec) -> WindowSpec:
+    """Never from a row to the end: for each row Spark would begin that anew, which grows with the square of a life."""
+    return rows.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+
+
 def arrives() -> Column:
     return (f.col("phase_before") == "absent") & (f.col("phase") != "absent")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from pipeline.life import IN_ORDER, MEMBER, arrives, joins, life, so_far
+from pipeline.life import IN_ORDER, MEMBER, arrives, joins, life, so_far, whole
 
 IN_CYCLE = ("prepare-rebalance", "completing-rebalance")
 
@@ -19,8 +19,8 @@ IN_CYCLE = ("prepare-rebalance", "completing-rebalance")
 def rebalances(home: DataFrame) -> DataFrame:
     rows = home.withColumns(_place())
     cycles = rows.withColumn("cycle", f.sum(f.col("begins").cast("int")).over(so_far())).where("begins OR inside")
-    cycle = Window.partitionBy(*MEMBER, "cycle")
-    told = f.last("owned").over(cycle.orderBy(*IN_ORDER).rowsBetween(0, Window.unboundedFollowing))
+    cycle = Window.partitionBy(*MEMBER, "cycle").orderBy(*IN_ORDER)
+    told = f.last("owned").over(whole(cycle))
     held = f.size(f.array_except("told", "owned")) * f.when(f.col("still"), f.col("next_ns") - f.col("at_ns"))
     return cycles.withColumn("told", told).withColumn("idle_ns", held).transform(_one_row_each)
 

@@ -12,7 +12,7 @@ have been idle. What moves much at a time gains nothing by it (`bulk`).
 
 Forwarding a frame takes some microseconds, a request of a group many times as long; and when a proxy or a coordinator has
 come back, those of hundreds of members come at once. So who only forwards is served *first*. All others wait in lanes, one
-for each group, and are served in turn and for a few milliseconds: who is left over the kernel names again the next time.
+for each group, and are served in turn and for a few milliseconds: who is left over comes before the others the next time.
 
 Everything that is called runs to its end without awaiting; it must not block, and must not raise: whoever is called owns
 its errors.
@@ -79,6 +79,8 @@ class EpollSet:
         # Of these, who is served first; and in which lanes others wait who are known.
         self._first: dict[int, Callable[[int], None]] = {}
         self._lanes: dict[int, str] = {}
+        # Who had no turn the last time, and their order: the kernel names all in the same, however often some had theirs.
+        self._left_over: dict[int, int] = {}
         self._in_batch = False
         self._forgotten: list[socket] = []
         # The time of the batch under way: near enough for idle times, and free.
@@ -186,21 +188,20 @@ class EpollSet:
             self._serve_lanes(others)
 
     def _serve_lanes(self, events: Iterable[tuple[int, int]]) -> None:
-        """The first of each lane and the next of all by turns, for who has waited longest is named first: so nobody waits for
-        ever, and a lane with few in it hardly at all."""
-        heads: dict[str, tuple[int, int]] = {}
-        rest: list[tuple[int, int]] = []
-        for event in events:
-            lane = self._lanes.get(event[0], UNKNOWN)
-            if lane == UNKNOWN or heads.setdefault(lane, event) is not event:
-                rest.append(event)
+        """One of each lane, then the next of each, and so on; the next time it goes on from there. So nobody waits for ever,
+        and a lane with few in it hardly at all."""
+        lanes: dict[str, list[tuple[int, int]]] = {}
+        for event in sorted(events, key=lambda event: self._left_over.get(event[0], len(self._left_over))):
+            lanes.setdefault(self._lanes.get(event[0], UNKNOWN), []).append(event)
+        in_turn = filter(None, chain.from_iterable(zip_longest(*lanes.values())))
         ends_at = thread_time() + LANES_SECONDS
-        for descriptor, mask in filter(None, chain.from_iterable(zip_longest(heads.values(), rest))):
+        for descriptor, mask in in_turn:
             ready = self._ready.get(descriptor)
             if ready is not None:
                 ready(mask)
                 if thread_time() >= ends_at:
                     break
+        self._left_over = {descriptor: place for place, (descriptor, _) in enumerate(in_turn)}
 
     def _next(self, seconds: float) -> list[tuple[int, int]]:
         events = self._next_of_train() if self.is_awake else []

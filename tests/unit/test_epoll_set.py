@@ -145,7 +145,7 @@ async def served(epoll_set: EpollSet, names: str, at_once: Callable[[Echo], None
 
 async def test_who_only_forwards_is_served_before_members_and_members_of_each_group_in_turn() -> None:
     with EpollSet() as epoll_set:
-        assert await served(epoll_set, "aaaa?bAB?b") == "ABaabaa??b"
+        assert await served(epoll_set, "aaaa?bAB?b") == "ABa?ba?baa"
 
 
 async def test_nobody_waits_for_more_than_a_moment_for_hundreds_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +166,21 @@ async def test_nobody_waits_for_more_than_a_moment_for_hundreds_of_members(monke
         assert await served(epoll_set, "a" * 300, is_answered) == "a" * 300
         assert answered == 300
         plain.close()
+
+
+async def test_who_is_left_over_is_served_before_those_who_ask_on_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.epoll_set.LANES_SECONDS", 0.0)
+
+    had_its_turn: list[Echo] = []
+
+    def again(one: Echo) -> None:
+        had_its_turn.append(one)
+        one.theirs.send(b"x")
+
+    with EpollSet() as epoll_set:
+        await served(epoll_set, "aaaaa", again)
+        assert len(set(had_its_turn[:5])) == 5
+        assert await served(epoll_set, "abaacaa", again) == "abcabca"
 
 
 async def test_a_lane_ends_with_its_socket() -> None:

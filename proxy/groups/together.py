@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from proxy.groups.host import Host
 
 
+# So many members of a group are told something before everybody else has a turn.
+MOST_AT_ONCE = 16
 # How often, and how many times, a proxy that does not know its own host looks for it.
 SEEK_MS, SEEK_TIMES = 1_000, 20
 
@@ -44,6 +46,8 @@ class Together:
         self._succession = Succession(host)
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
+        # Orders of groups that have many.
+        self._undone: dict[str, list[gr.GroupOrder]] = {}
         # Groups in which native members pass. Now and then it is looked whether they still do.
         self._passed: set[str] = set()
         # The hosts that the coordinator knows this proxy by, for it may have several addresses: those of loud members in the
@@ -159,7 +163,18 @@ class Together:
         if is_deserted(self._groups[group_id], self._clock.now_ms) and group_id not in self._wakes:
             # Nobody is left, and nothing is to be done for them: group ids are many.
             del self._groups[group_id]
-        for order in orders:
+        self._perform(group_id, orders)
+
+    def _perform(self, group_id: str, orders: Sequence[gr.GroupOrder]) -> None:
+        """One description may answer hundreds of clients. Some are told at once; then everybody else has a turn, and what is
+        ordered meanwhile is done behind: so none is asked for before all have heard of the last."""
+        if group_id in self._undone:
+            self._undone[group_id].extend(orders)
+            return
+        if len(orders) > MOST_AT_ONCE:
+            self._undone[group_id] = [*orders[MOST_AT_ONCE:]]
+            self._clock.at(self._clock.now_ms, lambda: self._perform(group_id, self._undone.pop(group_id)))
+        for order in orders[:MOST_AT_ONCE]:
             match order:
                 case gr.Tell():
                     self._host.feed((group_id, order.member_id), order.event)

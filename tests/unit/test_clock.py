@@ -101,6 +101,22 @@ async def test_between_alarms_that_are_due_together_others_have_a_turn(
     assert "another" in rung[:3]
 
 
+async def test_a_clock_that_has_had_much_to_ring_has_not_stood_still(
+    nursery: trio.Nursery, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands of members, when all have lost their coordinator."""
+    monkeypatch.setattr("proxy.groups.clock.TURN_SECONDS", -1.0)
+    rung = list[str]()
+    clock = Clock(lambda seconds: rung.append(f"stood still for {seconds} s"))
+    for _ in range(3):
+        clock.at(clock.now_ms, lambda: mock_clock.jump(0.6 * OVERSLEPT_MS / 1000))
+    clock.at(clock.now_ms + OVERSLEPT_MS // 2, partial(rung.append, "late"))
+    nursery.start_soon(clock.run)
+    for _ in range(2):
+        await passes(mock_clock, 0.001)
+    assert rung == ["late"]
+
+
 async def test_members_have_a_clock_that_nobody_sets_and_what_is_observed_the_walls(mock_clock: MockClock) -> None:
     clock = Clock()
     members_ms, walls_ns = clock.now_ms, clock.now_ns

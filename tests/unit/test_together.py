@@ -17,9 +17,10 @@ from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.groups import classic, native
 from proxy.groups.clock import Clock
-from proxy.groups.together import Together
+from proxy.groups.together import MOST_AT_ONCE, Together
 from tests.unit.observing import changed
 from translation import events as ev
+from translation import group as gr
 from translation.member import Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
@@ -67,12 +68,15 @@ class Host:
             for name in names
         }
         self.lost: list[str] = []
+        self.told: list[str] = []
         self.requests = SimpleNamespace(untranslated=SimpleNamespace(passes=lambda key: None))
         self.together = Together(self.clock, Pacing(), self)  # type: ignore[arg-type]
 
     def feed(self, key: tuple[str, str], event: ev.AnyEvent) -> None:
         if isinstance(event, ev.SeenElsewhere):
             self.lost.append(key[1])
+        if isinstance(event, ev.BeatWanted):
+            self.told.append(key[1])
 
     def line_into(self, _group_id: str) -> Line | None:
         return self.line if self.reaches_the_coordinator else None
@@ -274,6 +278,28 @@ async def test_who_has_gone_wishes_no_description_any_more(
     ended(host, "alice")
     await trio.sleep(180)
     assert not host.together._groups
+
+
+async def test_hundreds_are_told_of_a_description_in_turns_and_the_next_is_asked_for_when_all_have_heard(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Each answers its client then. Who is told something else meanwhile hears it behind that."""
+    names = [f"m{number:03}" for number in range(300)]
+    host, asked_when = Host(*names), list[int]()
+    host.line.ask = lambda _, heard: asked_when.append(len(host.told))  # type: ignore[method-assign]
+
+    def order(*orders: gr.GroupOrder) -> None:
+        host.together._perform(GROUP, orders)
+
+    order(*(gr.Tell(name, ev.BeatWanted()) for name in names), gr.Describe())
+    order(gr.Tell("m000", ev.BeatWanted()))
+    assert host.told == names[:MOST_AT_ONCE]
+    nursery.start_soon(host.clock.run)
+    await trio.sleep(1)
+    assert host.told == [*names, "m000"]
+    assert asked_when == [300]
+    order(gr.Tell("m001", ev.BeatWanted()))
+    assert host.told[-1] == "m001"
 
 
 async def test_a_description_that_comes_when_all_have_gone_is_of_no_interest(

@@ -1,7 +1,8 @@
 """What the members of one group know together, hosted as translation/group says: facts in, orders performed, one timer.
 
 Native members that pass through are part of it: their heartbeats are read as they pass, and the interval in the answer is
-lowered, so that they come when there is something to take.
+lowered, so that they come when there is something to take. In the grace after a leave those that say nothing are answered
+here.
 """
 
 from __future__ import annotations

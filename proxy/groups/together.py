@@ -7,6 +7,7 @@ here.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ class Together:
         self._groups: dict[str, gr.Group] = {}
         self._wakes: dict[str, int] = {}
         # Orders of groups that have many.
-        self._undone: dict[str, list[gr.GroupOrder]] = {}
+        self._undone: dict[str, deque[gr.GroupOrder]] = {}
         # Groups in which native members pass. Now and then it is looked whether they still do.
         self._passed: set[str] = set()
         # The hosts that the coordinator knows this proxy by, for it may have several addresses: those of loud members in the
@@ -167,20 +168,29 @@ class Together:
         self._perform(group_id, orders)
 
     def _perform(self, group_id: str, orders: Sequence[gr.GroupOrder]) -> None:
-        """One description may answer hundreds of clients. Some are told at once; then everybody else has a turn, and what is
-        ordered meanwhile is done behind: so none is asked for before all have heard of the last."""
-        if group_id in self._undone:
-            self._undone[group_id].extend(orders)
-            return
-        if len(orders) > MOST_AT_ONCE:
-            self._undone[group_id] = [*orders[MOST_AT_ONCE:]]
-            self._clock.at(self._clock.now_ms, lambda: self._perform(group_id, self._undone.pop(group_id)))
-        for order in orders[:MOST_AT_ONCE]:
-            match order:
-                case gr.Tell():
-                    self._host.feed((group_id, order.member_id), order.event)
-                case gr.Describe():
-                    self._describe(group_id)
+        """One description may answer hundreds of clients. Some are told at once; then everybody else has a turn now and then,
+        and what is ordered meanwhile is done behind: so none is asked for before all have heard of the last."""
+        later = orders if group_id in self._undone else orders[MOST_AT_ONCE:]
+        if later:
+            self._undone.setdefault(group_id, deque()).extend(later)
+        for _ in range(0, len(later), MOST_AT_ONCE):
+            self._clock.at(self._clock.now_ms, lambda: self._go_on(group_id))
+        for order in orders[: len(orders) - len(later)]:
+            self._do(group_id, order)
+
+    def _go_on(self, group_id: str) -> None:
+        undone = self._undone.get(group_id, deque())
+        for _ in range(min(len(undone), MOST_AT_ONCE)):
+            self._do(group_id, undone.popleft())
+        if not undone:
+            self._undone.pop(group_id, None)
+
+    def _do(self, group_id: str, order: gr.GroupOrder) -> None:
+        match order:
+            case gr.Tell():
+                self._host.feed((group_id, order.member_id), order.event)
+            case gr.Describe():
+                self._describe(group_id)
 
     def _sleep(self, group_id: str) -> None:
         wake_at = self._groups[group_id].wake_at

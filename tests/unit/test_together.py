@@ -300,6 +300,7 @@ async def test_hundreds_are_told_of_a_description_in_turns_and_the_next_is_asked
     assert asked_when == [300]
     order(gr.Tell("m001", ev.BeatWanted()))
     assert host.told[-1] == "m001"
+    assert not host.together._undone
 
 
 async def test_a_description_that_comes_when_all_have_gone_is_of_no_interest(

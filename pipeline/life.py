@@ -8,7 +8,8 @@ from pyspark.sql import functions as f
 MEMBER = ("group_id", "member_id")
 IN_ORDER = ("at_ns", "at", "span_id")
 # Causes that are a client's own words, to the proxy that tells of them. "was elsewhere": it is back, and was told more there.
-WORDS = ("JoinRequested", "SyncRequested", "LeaveRequested", "was elsewhere")
+JOIN, BACK = "JoinRequested", "was elsewhere"
+WORDS = (JOIN, "SyncRequested", "LeaveRequested", BACK)
 # Causes of a proxy that gives a member up, for its client is at another one.
 ELSEWHERE = ("SeenElsewhere", "seen elsewhere")
 
@@ -88,8 +89,12 @@ def at_home(lives: DataFrame) -> DataFrame:
 
 
 def _living_on(home: DataFrame) -> DataFrame:
-    """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin."""
+    """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin. And what
+    one has that was elsewhere and is back its proxy does not know before it has joined again."""
     there = {"phase": f.lit("stable"), "standing": f.col("standing_before"), "generation": f.col("generation_before")}
-    held = {name: f.coalesce(f.lag(name).over(life()), name) for name in ("owned", "assigned")}
-    lives_on = {name: f.when(_is_elsewhere(), was).otherwise(f.col(name)) for name, was in (there | held).items()}
-    return home.withColumns(lives_on)
+    lives_on = {name: f.when(_is_elsewhere(), was).otherwise(f.col(name)) for name, was in there.items()}
+    learns = f.when(f.col("cause") == BACK, False).when(arrives() | goes() | (f.col("cause") == JOIN), True)
+    knows = f.coalesce(f.last(learns, ignorenulls=True).over(so_far()), f.lit(True)) & ~_is_elsewhere()
+    known = {name: f.last(f.when(f.col("knows"), f.col(name)), ignorenulls=True) for name in ("owned", "assigned")}
+    held = {name: f.coalesce(last.over(so_far()), name) for name, last in known.items()}
+    return home.withColumn("knows", knows).withColumns(lives_on | held).drop("knows")

@@ -20,7 +20,7 @@ from operator import attrgetter
 import msgspec
 
 from pipeline.audits import BRIEF, CLOCKS_APART_NS, FLAPPING_WITHIN_NS, FLAPS, GAP, LOST_REVOCATION_NS, SECOND, STUCK_NS
-from pipeline.life import ELSEWHERE, WORDS
+from pipeline.life import BACK, ELSEWHERE, JOIN, WORDS
 from translation.states import Phase
 
 DOUBLE, LOST, STUCK, FLAPPING = "double ownership", "lost revocation", "stuck in PrepareRebalance", "flapping"
@@ -170,6 +170,8 @@ class Member(msgspec.Struct, array_like=True):
     left_ns: int | None = None
     # Whose it is, and since when: until it goes.
     came: tuple[str, int] | None = None
+    # Its client was elsewhere: its proxy does not know what it has.
+    is_back: bool = False
 
 
 class Flapper(msgspec.Struct, array_like=True):
@@ -237,6 +239,7 @@ def _judged(group: Group, step: Step) -> Iterator[Finding]:
         return
     if step.is_elsewhere:
         member.home, step = None, _living_on(member, step)
+    step = _known(member, step)
     yield from _gap(member, step)
     yield from _backwards(member, step)
     yield from _owned(group, member, step)
@@ -252,6 +255,15 @@ def _living_on(member: Member, step: Step) -> Step:
     """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin."""
     there = {"phase": STABLE, "standing": step.standing_before, "generation": step.generation_before}
     return msgspec.structs.replace(step, **there, owned=tuple(member.owned), assigned=tuple(member.assigned))
+
+
+def _known(member: Member, step: Step) -> Step:
+    """What one has that was elsewhere and is back its proxy does not know before it has joined again."""
+    if step.arrives or step.goes or step.cause in (BACK, JOIN):
+        member.is_back = step.cause == BACK
+    if not member.is_back or member.stands is None:
+        return step
+    return msgspec.structs.replace(step, owned=tuple(member.owned), assigned=tuple(member.assigned))
 
 
 def _begins(member: Member, step: Step) -> bool:

@@ -21,14 +21,19 @@ placed AS (
     SELECT *, last_value(CASE WHEN here IS NOT NULL THEN false
         WHEN is_elsewhere AND home IS NOT DISTINCT FROM proxy THEN true END IGNORE NULLS) OVER so_far AS is_given_up
     FROM housed WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING)),
-home AS (SELECT * FROM placed WHERE is_given_up OR home IS NULL OR home IS NOT DISTINCT FROM proxy)
-SELECT * EXCLUDE (is_elsewhere, here, home, is_given_up) REPLACE (
+home AS (SELECT * FROM placed WHERE is_given_up OR home IS NULL OR home IS NOT DISTINCT FROM proxy),
+knowing AS (
+    SELECT *, NOT is_elsewhere AND coalesce(last_value(CASE WHEN cause = 'was elsewhere' THEN false
+        WHEN (phase_before = 'absent') <> (phase = 'absent') OR cause = 'JoinRequested' THEN true END IGNORE NULLS) OVER so_far, true)
+        AS knows
+    FROM home WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING))
+SELECT * EXCLUDE (is_elsewhere, here, home, is_given_up, knows) REPLACE (
     CASE WHEN is_elsewhere THEN 'stable' ELSE phase END AS phase,
     CASE WHEN is_elsewhere THEN standing_before ELSE standing END AS standing,
     CASE WHEN is_elsewhere THEN generation_before ELSE generation END AS generation,
-    CASE WHEN is_elsewhere THEN coalesce(lag(owned) OVER life, owned) ELSE owned END AS owned,
-    CASE WHEN is_elsewhere THEN coalesce(lag(assigned) OVER life, assigned) ELSE assigned END AS assigned)
-FROM home WINDOW life AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id);
+    coalesce(last_value(CASE WHEN knows THEN owned END IGNORE NULLS) OVER so_far, owned) AS owned,
+    coalesce(last_value(CASE WHEN knows THEN assigned END IGNORE NULLS) OVER so_far, assigned) AS assigned)
+FROM knowing WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING);
 
 CREATE TABLE member_phases AS
 SELECT group_id, member_id, instance_id, client_id, client_software, client_software_version, client_address, proxy,

@@ -9,6 +9,7 @@ killed       of a's proxy nothing is heard any more, and b is told what a had
 moved        a client moves from one proxy to another          gone      all members left a day ago
 returned     a client moves to another proxy, and is back before the first has missed it
 glanced      a client is adopted by another proxy, and is back at the first before it hears that it should rejoin
+returns      a client gives up t:1 at another proxy, and is back at the first one, which has that still in mind
 stayed       a client rejoins at another proxy, and is back at the first before it hears that it should do so again
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
@@ -53,6 +54,8 @@ def write_all(folder: Path) -> None:
         *returned().spans,
         *glanced("glanced").spans,
         *glanced("stayed").spans,
+        *returns().spans,
+        *Planted("returns", "b").joins(40_000, 1, epoch=2).spans,
         *taken_over(),
         *patient(),
         *adopted("proxy-1", 0),
@@ -65,7 +68,11 @@ def write_all(folder: Path) -> None:
     write(folder / "killed.json", [*killed_with_its_proxy(), *behind(), *before_the_restart()], "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     at_another = [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another(), *visited().spans]
-    at_another += [*glanced_at("glanced").leaves(64_000, "SeenElsewhere").spans, *stayed_at().spans]
+    at_another += [
+        *glanced_at("glanced").leaves(64_000, "SeenElsewhere").spans,
+        *stayed_at().spans,
+        *returns_from().spans,
+    ]
     write(folder / "moved-2.json", at_another, "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
@@ -226,6 +233,21 @@ def glanced_at(group_id: str) -> Planted:
 
 def stayed_at() -> Planted:
     return glanced_at("stayed").joins_again(22_000).waits(30_000).leaves(64_000, "SeenElsewhere")
+
+
+def returns() -> Planted:
+    a = Planted("returns", "a").joins(0, 0, 1)
+    a.steps(60_000, "was elsewhere", phase=Phase.PREPARE_REBALANCE, generation=-1)
+    a.steps(61_000, "CoordinatorAnswered", standing=Standing.RECONCILING, assigned=(0,))
+    return a.steps(63_000, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, epoch=2, owned=(0,)).steps(
+        63_001, "SyncRequested", phase=Phase.STABLE, standing=Standing.STABLE, generation=4
+    )
+
+
+def returns_from() -> Planted:
+    a = Planted("returns", "a", "proxy-2").adopted(20_000, 0, 1, epoch=1)
+    a.steps(22_000, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, owned=(0,), assigned=(0,))
+    return a.steps(22_001, "SyncRequested", phase=Phase.STABLE, epoch=2, generation=3)
 
 
 def gone() -> Spans:

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 from bench.pipeline.writer import BEGAN_NS
 from pipeline import live, live_feed, schema
 from pipeline.live_rules import Finding, Group, LateStep, Step, advance
-from tests.pipeline.scenes import glanced, returned, stayed_at, visited
+from tests.pipeline.scenes import glanced, returned, returns, returns_from, stayed_at, visited
 from tests.pipeline.telling import Planted
 from translation.states import Phase, Standing
 
@@ -240,6 +240,12 @@ def test_a_client_that_is_back_at_its_first_proxy_is_heard_there_again() -> None
     assert judged(*there) == []
     b = Planted(there[0].group_id, "b").joins(70_000, 0)
     assert judged(*there, b) == [("double ownership", "b", 70_002, None)]
+
+
+def test_what_a_client_had_before_it_was_elsewhere_it_does_not_have_when_it_is_back() -> None:
+    a = returns(), returns_from()
+    assert judged(*a, Planted("returns", "b").joins(40_000, 1, epoch=2)) == []
+    assert judged(*a, Planted("returns", "c").joins(61_500, 0)) == [("double ownership", "c", 61_502, None)]
 
 
 def test_a_client_that_is_elsewhere_lives_on_and_nobody_asks_it_to_rejoin() -> None:

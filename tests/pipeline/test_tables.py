@@ -276,6 +276,16 @@ def test_a_member_whose_client_is_back_at_its_first_proxy_is_there(rows: Rows) -
     assert [row.verdict for row in rows("readiness", "group_id = 'returned'")] == ["in use"]
 
 
+def test_what_a_client_had_before_it_was_elsewhere_it_does_not_have_when_it_is_back(rows: Rows) -> None:
+    """Its proxy knows what it has when it has joined again."""
+    held = rows("ownership", "group_id = 'returns' AND view = 'told'", "partition, from_ns")
+    ms = [(row.partition, row.member_id, (row.from_ns - BEGAN_NS) // MS, row.to_ns) for row in held]
+    assert [each[:3] for each in ms] == [("t:0", "a", 2), ("t:1", "a", 2), ("t:1", "b", 40_002)]
+    assert (held[1].to_ns - BEGAN_NS) // MS == 22_000
+    assert [row.audit for row in rows("audits", "group_id = 'returns' AND severity = 'broken'")] == []
+    assert [row.outcome for row in rows("rebalances", "group_id = 'returns' AND member_id = 'a'")] == ["stable"] * 3
+
+
 @pytest.mark.parametrize(
     ("group", "last", "cycles"),
     [

@@ -70,7 +70,9 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
     except NotThere as failure:
         print(f"kip848-proxy: {failure}; or --admin {NONE}, to ask the cluster alone", file=sys.stderr)
         return NO_ANSWER
-    counted = trio.run(census, settings) if settings is not None else None
+    counted = (
+        trio.run(census, settings, restrict_keyboard_interrupt_to_checkpoints=True) if settings is not None else None
+    )
     needs, rows = needs_of(seen, connected), rows_of(counted, seen, len(admins))
     print(_as_json(needs, counted, rows) if as_json else _in_words(admins, needs, counted, rows))
     return NO_ANSWER if counted is not None and counted.silent and not rows else ANSWERED

@@ -52,9 +52,12 @@ def _not_before(member: Member, due_at: int) -> int:
 
 def _rare_ms(member: Member) -> int:
     """Once at the least before it fades, be the session ever so short: whether its client had a coordinator to speak to is
-    seen by that heartbeat, and by nothing else."""
+    seen by that heartbeat, and by nothing else. If it has beaten since, no more than it must: the coordinator shows whose
+    heartbeat came last, and who has the client now may not beat again before this one gives it up."""
     rare_ms = max(member.pace_ms, min(SILENT_INTERVALS * member.pace_ms, SILENT_MS))
-    return rare_ms if member.fades_at is None else min(rare_ms, member.fades_at - member.heard_at - 1)
+    if member.fades_at is None or member.beaten_at > member.heard_at:
+        return rare_ms
+    return min(rare_ms, member.fades_at - member.heard_at - 1)
 
 
 def _latest(member: Member) -> int:

@@ -424,9 +424,15 @@ DEADLINES = (
     ),
     Mutant(
         "sending.py",
-        "return rare_ms if member.fades_at is None else min(rare_ms, member.fades_at - member.heard_at - 1)",
+        "return min(rare_ms, member.fades_at - member.heard_at - 1)",
         "return rare_ms",
         "be a session ever so short, a coordinator that is away is noticed before its silent client is given up",
+    ),
+    Mutant(
+        "sending.py",
+        "if member.fades_at is None or member.beaten_at > member.heard_at:",
+        "if member.fades_at is None:",
+        "the member of a silent client is not beaten for when another proxy's heartbeat is what must be seen",
     ),
     Mutant(
         "member.py",

@@ -208,3 +208,24 @@ def test_a_client_that_brings_its_claims_back_before_it_was_missed_keeps_them(
     # Whoever is given what another one holds breaks the story.
     story.passes(40_000)
     story.settles()
+
+
+@LINES
+@STYLES
+@pytest.mark.parametrize("away_ms", range(6_000, 12_000, 700))
+def test_who_is_back_at_its_first_proxy_is_not_let_go_by_the_other(
+    line: BrokerLine, style: dict[str, Any], away_ms: int
+) -> None:
+    """With a session as short as this the other gives it up soon, and must first hear that it is at home."""
+    story = Story(line, foo=4)
+    story.another_proxy("second")
+    bob = story.legacy("bob").joins().syncs()
+    alice = story.legacy("alice", session_timeout_ms=10_000, **style).joins().syncs()
+    story.settles()
+    alice.moves_to("second")
+    story.passes(away_ms)
+    alice.moves_to("proxy")
+    story.passes(40_000)
+    story.settles()
+    assert alice.was_refused() is alice
+    assert len(alice.who.partitions) == len(bob.who.partitions) == 2

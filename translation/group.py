@@ -5,10 +5,11 @@ heartbeats of native members that pass through the proxy, and from descriptions 
 It says when to look closely (motion.py), and when partitions can change hands (handover.py).
 
 How to host it: one `Group` per group id; feed each Transition as `MemberChanged`, each member's DescribeGroup order as
-`DescriptionWanted`, each native heartbeat as `NativeBeat`; perform `Describe` (one ConsumerGroupDescribe on any of the
-members' connections, answered by `Described`, with each member's `hears_at` and `gives_at`, or by `DescriptionFailed`) and
-`Tell` (feed that event to that member); sleep until `group.wake_at` and feed `TimePassed`. A group that `motion.is_deserted`,
-and has no time to wake at, need not be kept.
+`DescriptionWanted`, each native heartbeat as `NativeBeat`, but one that says nothing and is not due (`native_due_at`) answer
+yourself, as if nothing were new (`native_put_off_ms`, `NativePutOff`); perform `Describe` (one ConsumerGroupDescribe on any
+of the members' connections, answered by `Described`, with each member's `hears_at` and `gives_at`, or by
+`DescriptionFailed`) and `Tell` (feed that event to that member); sleep until `group.wake_at` and feed `TimePassed`. A group
+that `motion.is_deserted`, and has no time to wake at, need not be kept.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def lives(transitions: DataFrame) -> DataFrame:
     in_order = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER, "trace_id")
     until_then = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     name = f.struct("trace_id", "span_id")
-    here = f.when((arrives() & ~f.col("looks_in")) | _speaks(), f.col("proxy"))
+    here = f.when(arrives() | _speaks(), f.col("proxy"))
     beside = {
         "again": f.lag(name).over(in_order).eqNullSafe(name),
         "home": f.last(here, ignorenulls=True).over(until_then),
@@ -59,19 +59,8 @@ def lives(transitions: DataFrame) -> DataFrame:
     gives_up = _is_elsewhere() & f.col("home").eqNullSafe(f.col("proxy"))
     given_up = f.when(here.isNotNull(), f.lit(False)).when(gives_up, f.lit(True))
     is_given_up = f.coalesce(f.last(given_up, ignorenulls=True).over(until_then), f.lit(False))
-    # One shuffle for both windows.
-    together = transitions.repartition(*MEMBER).withColumn("looks_in", _looks_in())
-    known = together.withColumns(beside).withColumn("home", f.when(~is_given_up, f.col("home")))
-    return known.where("NOT again").drop("again", "looks_in")
-
-
-def _looks_in() -> Column:
-    """Who is adopted by a proxy that asks it to rejoin, and never says a word there until that gives it up as elsewhere, has
-    gone back meanwhile: at home it was all the while, and nobody asks it anything."""
-    backwards = Window.partitionBy(*MEMBER, "proxy").orderBy(*map(f.desc, IN_ORDER))
-    after = backwards.rowsBetween(Window.unboundedPreceding, -1)
-    becomes = f.last(f.when(_speaks(), False).when(goes(), _is_elsewhere()), ignorenulls=True).over(after)
-    return arrives() & (f.col("phase") == "prepare-rebalance") & f.coalesce(becomes, f.lit(False))
+    known = transitions.withColumns(beside).withColumn("home", f.when(~is_given_up, f.col("home")))
+    return known.where("NOT again").drop("again")
 
 
 def _speaks() -> Column:

@@ -3,17 +3,11 @@
 
 -- pipeline/life.py
 CREATE TABLE home AS
-WITH told AS (
+WITH said AS (
     SELECT *, phase_before <> 'absent' AND phase = 'absent' AND cause IN ('SeenElsewhere', 'seen elsewhere') AS is_elsewhere,
-        phase_before <> 'absent' AND cause IN ('JoinRequested', 'SyncRequested', 'LeaveRequested', 'was elsewhere') AS speaks
+        CASE WHEN CASE WHEN phase_before = 'absent' THEN phase <> 'absent'
+            ELSE cause IN ('JoinRequested', 'SyncRequested', 'LeaveRequested', 'was elsewhere') END THEN proxy END AS here
     FROM transitions),
-said AS (
-    SELECT * EXCLUDE speaks, CASE WHEN speaks OR (phase_before = 'absent' AND phase <> 'absent' AND NOT (
-        phase = 'prepare-rebalance' AND coalesce(last_value(CASE WHEN speaks THEN false
-            WHEN phase_before <> 'absent' AND phase = 'absent' THEN is_elsewhere END IGNORE NULLS)
-        OVER (PARTITION BY group_id, member_id, proxy ORDER BY at_ns DESC, "at" DESC, span_id DESC
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false))) THEN proxy END AS here
-    FROM told),
 housed AS (
     SELECT *, last_value(here IGNORE NULLS) OVER so_far AS home
     FROM said WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING)),

@@ -10,7 +10,6 @@ moved        a client moves from one proxy to another          gone      all mem
 returned     a client moves to another proxy, and is back before the first has missed it
 glanced      a client is adopted by another proxy, and is back at the first before it hears that it should rejoin
 returns      a client gives up t:1 at another proxy, and is back at the first one, which has that still in mind
-stayed       a client rejoins at another proxy, and is back at the first before it hears that it should do so again
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
 behind       a's proxy is killed, and b comes to later epochs without a for hours
@@ -52,8 +51,7 @@ def write_all(folder: Path) -> None:
         *gone(),
         *late(),
         *returned().spans,
-        *glanced("glanced").spans,
-        *glanced("stayed").spans,
+        *glanced().spans,
         *returns().spans,
         *Planted("returns", "b").joins(40_000, 1, epoch=2).spans,
         *taken_over(),
@@ -68,11 +66,7 @@ def write_all(folder: Path) -> None:
     write(folder / "killed.json", [*killed_with_its_proxy(), *behind(), *before_the_restart()], "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     at_another = [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another(), *visited().spans]
-    at_another += [
-        *glanced_at("glanced").leaves(64_000, "SeenElsewhere").spans,
-        *stayed_at().spans,
-        *returns_from().spans,
-    ]
+    at_another += [*glanced_at().spans, *returns_from().spans]
     write(folder / "moved-2.json", at_another, "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
@@ -222,17 +216,13 @@ def visited() -> Planted:
     return Planted("returned", "a", "proxy-2").steps(20_000, "MemberAdopted", **there).leaves(64_000, "SeenElsewhere")
 
 
-def glanced(group_id: str) -> Planted:
+def glanced() -> Planted:
     """In its silence its client beats, at the first."""
-    return Planted(group_id, "a").joins(0, 0).steps(400_000, "CoordinatorAnswered", epoch=2)
+    return Planted("glanced", "a").joins(0, 0).steps(400_000, "CoordinatorAnswered", epoch=2)
 
 
-def glanced_at(group_id: str) -> Planted:
-    return Planted(group_id, "a", "proxy-2").adopted(20_000, 0, epoch=1)
-
-
-def stayed_at() -> Planted:
-    return glanced_at("stayed").joins_again(22_000).waits(30_000).leaves(64_000, "SeenElsewhere")
+def glanced_at() -> Planted:
+    return Planted("glanced", "a", "proxy-2").adopted(20_000, 0, epoch=1).leaves(64_000, "SeenElsewhere")
 
 
 def returns() -> Planted:

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 from bench.pipeline.writer import BEGAN_NS
 from pipeline import live, live_feed, schema
 from pipeline.live_rules import Finding, Group, LateStep, Step, advance
-from tests.pipeline.scenes import glanced, returned, returns, returns_from, stayed_at, visited
+from tests.pipeline.scenes import glanced, glanced_at, returned, returns, returns_from, visited
 from tests.pipeline.telling import Planted
 from translation.states import Phase, Standing
 
@@ -249,7 +249,7 @@ def test_what_a_client_had_before_it_was_elsewhere_it_does_not_have_when_it_is_b
 
 
 def test_a_client_that_is_elsewhere_lives_on_and_nobody_asks_it_to_rejoin() -> None:
-    there = glanced("stayed"), stayed_at()
+    there = glanced(), glanced_at()
     assert judged(*there) == []
     b = Planted(there[0].group_id, "b").joins(70_000, 0)
     assert judged(*there, b) == [("double ownership", "b", 70_002, None)]

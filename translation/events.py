@@ -152,7 +152,8 @@ class TargetLearned(Event, frozen=True, kw_only=True):
 
     The rest is the group's word (motion.py). `alone`: nobody else is in the group. `begins`: all was given to one member,
     and the others have joined since. Of what this member lacks (handover.py), `coming` partitions will have been given up
-    by `comes_at`, for those who have them are asked already; and none of it can come before `rest_from`.
+    by `comes_at`, for those who have them are asked already; and none of it can come before `rest_from`. While its JoinGroup
+    is parked it need not look for itself more often than each `look_ms`.
     """
 
     group_epoch: int
@@ -164,6 +165,7 @@ class TargetLearned(Event, frozen=True, kw_only=True):
     coming: int = 0
     comes_at: int = 0
     rest_from: int = 0
+    look_ms: int = 0
 
 
 class TargetUnknown(Event, frozen=True, kw_only=True):

@@ -191,6 +191,11 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return len(self.locals) > self.pacing.describe_from
 
     @property
+    def look_ms(self) -> int:
+        """How far apart who is parked may look for itself."""
+        return len(self.locals) * self.pacing.look_us // 1000 if self.is_watched else 0
+
+    @property
     def describe_apart_ms(self) -> int:
         """A description is as dear as it is long, to the coordinator and here: nobody's wish brings the next one sooner."""
         length_us = len(self.members) * self.pacing.describe_us + self.described_topics * self.pacing.describe_topic_us

@@ -80,7 +80,7 @@ def _await_rest(turn: Turn, event: TargetLearned, company_by: int) -> None:
     member = turn.member
     if member.parked is None:
         return
-    parked = msgspec.structs.replace(member.parked, rest_from=event.rest_from)
+    parked = msgspec.structs.replace(member.parked, rest_from=event.rest_from, look_ms=event.look_ms)
     if turn.now < company_by:
         parked = msgspec.structs.replace(parked, rest_at=company_by)
     elif event.coming:

@@ -45,6 +45,7 @@ class ParkedJoin(msgspec.Struct, frozen=True):
     knows_id: bool  # the client has heard its member id before
     rest_at: int = 0  # by then more will have been given up for it, which is worth waiting for
     rest_from: int = 0  # before then nothing more can come
+    look_ms: int = 0  # so far apart it may look at the coordinator: the group looks for it
 
 
 class Rejoin(msgspec.Struct, frozen=True):
@@ -342,6 +343,13 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             in_time = since + self.rules.idle_ms
             return since if self.parked.rest_from > in_time else in_time
         return self.changed_at + self.rules.calm_ms if self.blind else None
+
+    @property
+    def look_ms(self) -> int:
+        """Between two looks at the coordinator while it matters."""
+        if self.parked is None or self.blind:
+            return self.rules.poll_ms
+        return max(self.rules.poll_ms, self.parked.look_ms)
 
     @property
     def answer_by(self) -> int | None:

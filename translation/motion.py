@@ -25,6 +25,7 @@ from translation.group import (
     AnyGroupFact,
     Describe,
     Described,
+    DescribedMember,
     DescriptionFailed,
     DescriptionWanted,
     Group,
@@ -36,7 +37,7 @@ from translation.group import (
     Tell,
     TimePassed,
 )
-from translation.group_heartbeat import JOIN_EPOCH
+from translation.group_heartbeat import JOIN_EPOCH, TopicPartition
 from translation.handover import TRUST_MS, on_its_way, plans, rest_from
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
@@ -273,6 +274,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
                 coming=len(times),
                 comes_at=max(times, default=0),
                 rest_from=rests.get(member.member_id, now),
+                look_ms=group.look_ms,
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(member_id, plan) for member_id, plan in planned.items())
@@ -281,19 +283,30 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
 
 
 def _awaited(group: Group, described: Described) -> Iterable[str]:
-    """Members here for whom a heartbeat would bring something: a word that they must give up, or partitions that have become
-    free. And one of them, whichever, where a target has yet to be computed: that takes somebody's heartbeat. An epoch that
-    moves nothing can wait for a member's own beat."""
+    """Members here for whom a heartbeat would bring something. And one of them, whichever, where a target has yet to be
+    computed: that takes somebody's heartbeat."""
     if described.group_epoch > described.assignment_epoch:
         yield from group.locals[:1]
     here = frozenset(group.locals)
     taken = {tp for member in described.members for tp in member.assigned}
+    # Who has been told to give something up has it still, whether it is described so or not (brokers before 4.3).
+    taken |= {tp for name in here for tp in group.members[name].losses}
     for member in described.members:
-        if member.member_id in here and member.target != member.assigned:
-            target, assigned = set(member.target), set(member.assigned)
-            is_behind = member.epoch < described.assignment_epoch
-            if (is_behind and assigned - target) or target - assigned - taken:
-                yield member.member_id
+        if member.member_id in here and _would_hear_news(group, described, member, taken):
+            yield member.member_id
+
+
+def _would_hear_news(group: Group, described: Described, member: DescribedMember, taken: set[TopicPartition]) -> bool:
+    """It must give up something that it has not heard of, or partitions have become free for it. An epoch that moves nothing
+    can wait for its own beat, but where its client waits for it."""
+    known = group.members[member.member_id]
+    is_behind = known.epoch < described.assignment_epoch
+    if is_behind and member.member_id in group.wishers:
+        return True
+    if member.target == member.assigned:
+        return False
+    target, assigned = set(member.target), set(member.assigned)
+    return bool((is_behind and assigned - target - known.losses) or target - assigned - taken)
 
 
 def _described(group: Group, now: int) -> Group:

@@ -13,7 +13,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     # And this long for the coordinator's first word, or for the first partitions. Clients give up later than that, all of
     # them (sarama, the first, reads for 30 s).
     word_ms: int = 12_000
-    # Between two looks at the coordinator while the group moves.
+    # Between two looks at the coordinator of who waits, or watches a group that moves for itself.
     poll_ms: int = 100
     # How long after a sign of motion the group counts as moving.
     motion_ms: int = 6000
@@ -67,6 +67,9 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     describe_us: int = 100
     # And for each topic that each subscribes to, which it names too: 600 ms for three hundred members with a thousand.
     describe_topic_us: int = 2
+    # A parked member looks for itself no more often than this for each member here, in µs: 600 ms for three hundred. The
+    # description says who should look sooner.
+    look_us: int = 2000
     poll_ms: int = 200
     motion_ms: int = 6000
     # A direct native member beats at this interval unless its group was told another.

@@ -577,6 +577,30 @@ LEARNING = (
 GROUP = (
     Mutant(
         "motion.py",
+        "assigned - target - known.losses",
+        "assigned - target",
+        "who has heard that it must give up is not asked to beat for it with each description",
+    ),
+    Mutant(
+        "motion.py",
+        "    taken |= {tp for name in here for tp in group.members[name].losses}\n",
+        "",
+        "what a client has yet to give up is free for nobody",
+    ),
+    Mutant(
+        "motion.py",
+        "if is_behind and member.member_id in group.wishers:",
+        "if False:",
+        "who waits among many is asked to beat when it is behind",
+    ),
+    Mutant(
+        "member.py",
+        "return max(self.rules.poll_ms, self.parked.look_ms)",
+        "return self.rules.poll_ms",
+        "who waits among many does not look for itself",
+    ),
+    Mutant(
+        "motion.py",
         "if described.group_epoch > described.assignment_epoch:",
         "if not group.members:",
         "somebody has the target computed",
@@ -865,8 +889,8 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "if (is_behind and assigned - target) or",
-        "if is_behind or",
+        "return bool((is_behind and assigned - target - known.losses) or",
+        "return bool(is_behind or",
         "an epoch that moves nothing is worth no heartbeat",
     ),
     Mutant(

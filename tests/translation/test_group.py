@@ -301,6 +301,44 @@ def test_many_members_are_watched_by_one_description_that_names_those_who_should
     assert (orders, group.wake_at) == ([], None)
 
 
+def test_who_has_heard_that_it_must_give_up_is_not_asked_to_beat_for_it_again() -> None:
+    """Brokers since 4.3 describe what it has to give as its own until it has given it."""
+    heard = changed("a", owned=tps(0, 1), assigned=tps(0))
+    group, _ = told([(50, heard), (100, changed("b", epoch=3))], of_locals("a", "b", "c"))
+    others = member("b", 3, (2,), (2,)), member("c", 2, (), (1,))
+    as_heard = described(member("a", 2, (0, 1), (0,)), *others, epoch=3)
+    assert asked_to_beat(told([(120, as_heard)], group)[1]) == []
+    anew = described(member("a", 2, (0, 1), ()), *others, epoch=3)
+    assert asked_to_beat(told([(120, anew)], group)[1]) == ["a"]
+
+
+def test_what_its_client_has_yet_to_give_up_is_not_free_though_it_is_described_so() -> None:
+    heard = changed("a", epoch=2, owned=tps(0, 1), assigned=tps(0))
+    group, _ = told([(50, heard), (100, changed("b", epoch=3))], of_locals("a", "b", "c"))
+    view = described(member("a", 2, (0,), (0,)), member("b", 3, (2,), (2,)), member("c", 3, (), (1,)), epoch=3)
+    assert asked_to_beat(told([(120, view)], group)[1]) == []
+    group, _ = told([(130, changed("a", epoch=3, before=2, owned=tps(0), assigned=tps(0)))], group)
+    assert asked_to_beat(told([(140, view)], group)[1]) == ["c"]
+
+
+def asked_to_beat(orders: list[GroupOrder]) -> list[str]:
+    return [order.member_id for order in orders if isinstance(order, Tell) and isinstance(order.event, BeatWanted)]
+
+
+def test_who_waits_among_many_need_not_look_for_itself_and_is_asked_to_beat_when_it_is_behind() -> None:
+    group = msgspec.structs.replace(of_locals("m", "n", "o"), pacing=msgspec.structs.replace(PACING, look_us=50_000))
+    group, _ = told([(100, changed("o", epoch=3)), (110, DescriptionWanted(member_id="n"))], group)
+    view = described(member("m", 2, (0,), (0,)), member("n", 2, (1,), (1,)), member("o", 3, (2,), (2,)), epoch=3)
+    learned, wanted = told([(120, view)], group)[1]
+    assert isinstance(learned, Tell)
+    assert isinstance(learned.event, TargetLearned)
+    assert (learned.member_id, learned.event.look_ms) == ("n", 150)
+    assert wanted == Tell("n", BeatWanted())
+    # What it has heard of itself is newer than what was described.
+    group, _ = told([(115, changed("n", epoch=3))], group)
+    assert len(told([(120, view)], group)[1]) == 1
+
+
 @pytest.mark.parametrize("for_good", [True, False])
 def test_a_few_members_look_for_themselves_where_their_moving_group_cannot_be_described(for_good: bool) -> None:
     group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c"))

@@ -48,6 +48,7 @@ from translation.events import (
     JoinRequested,
     MotionSeen,
     Protocol,
+    TargetUnknown,
     TopicsAllowed,
 )
 from translation.group_heartbeat import TopicPartition
@@ -314,6 +315,18 @@ def test_a_parked_join_polls_the_coordinator_fast_and_is_never_parked_beyond_the
     play >> granted(3)
     after(play, wait(2_799))
     assert play >> wait(1) << joined(6, 3)
+
+
+def test_who_is_parked_among_many_looks_for_itself_as_often_as_the_group_says() -> None:
+    """Hundreds that beat ten times a second leave time for nothing else, the coordinator neither."""
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0, 1]), granted(3))
+    play >> msgspec.structs.replace(target(3, [0, 1], group=4, computed=3), look_ms=500)
+    play >> wait(200) << DescribeGroup() << beat(3)
+    play >> granted(3) >> wait(200) << DescribeGroup() >> wait(299) << DescribeGroup()
+    play >> wait(1) << beat(3)
+    # Nobody looks for it where the group cannot be described any more.
+    play >> TargetUnknown() >> granted(3)
+    assert play >> wait(200) << beat(3)
 
 
 def test_a_join_cannot_be_answered_before_the_coordinator_has_spoken() -> None:

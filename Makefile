@@ -41,7 +41,10 @@ check-translation:
 check-others:
 	$(BIN)/pytest $(QUIET) -m "not broker" $(LONGER:%=--ignore=%) --ignore=tests/translation -n 2
 
-test: lint
+.PHONY: test-all
+test: setup
+	$(MAKE) --no-print-directory --jobs 2 lint test-all
+test-all:
 	$(BIN)/pytest $(QUIET) -n 3 --dist loadfile --no-loadscope-reorder --durations 25
 
 try: setup

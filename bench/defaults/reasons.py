@@ -51,8 +51,8 @@ NOT_SWEPT = """## Those that are not swept
   topics each has 7.6 MB and takes an eighth of a second to read: the next comes six tenths later.
 - `look_us` 2,000: who waits among fifty or fewer looks at the coordinator ten times a second, and newcomers among three
   hundred each 0.6 s. Who has something to hear is asked to beat by the next description, which all of them have in common.
-  With 0 the heartbeats of hundreds that start together fill a core, here and at the coordinator; and the group is at rest no
-  sooner (`python -m bench.simulation.run --sizes 300`).
+  With 0 the start of three hundred takes a quarter more steps (`python -m bench.simulation.run --sizes 300`) and, by hand,
+  seven tenths more requests, and is over no sooner.
 - `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
   all is quiet, two and a half times as often as the coordinator asks for. librdkafka gives its next heartbeat up when the
   interval has passed, and hangs up: so they are told no less than four times the slowest answer that native members of the

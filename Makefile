@@ -41,10 +41,7 @@ check-translation:
 check-others:
 	$(BIN)/pytest $(QUIET) -m "not broker" $(LONGER:%=--ignore=%) --ignore=tests/translation -n 2
 
-.PHONY: test-all
-test: setup
-	$(MAKE) --no-print-directory --jobs 2 lint test-all
-test-all:
+test: lint
 	$(BIN)/pytest $(QUIET) -n 3 --dist loadfile --no-loadscope-reorder --durations 25
 
 try: setup

@@ -43,8 +43,8 @@ def plans(group: Group, described: Described, now: int) -> Iterator[tuple[str, H
     """When to ask the clients here that must give up something: each party of them at one time, but for who gives to a
     newcomer.
 
-    What a member has been told to give up is no longer assigned to it, though its client has it still: we know that of
-    our own (losses). What another has not been told yet is in the description: assigned, and not in its target.
+    What a member has been told to give up its client has still: we know that of our own (losses), for brokers before 4.3
+    describe it as nobody's. What another has not been told yet is in the description: assigned, and not in its target.
     """
     losers = frozenset(name for name in group.locals if group.members[name].losses)
     if not losers:
@@ -147,10 +147,15 @@ def _idle(group: Group, described: Described) -> dict[str, set[TopicPartition]]:
     """Partitions that nobody consumes until one of those clients rejoins: granted to it and not told, or meant for it and
     held by nobody."""
     asked = {name for name in group.locals if group.members[name].losses}
-    losses = set[TopicPartition]().union(*(group.members[name].losses for name in asked))
-    held = losses.union(*(member.assigned for member in described.members))
+    taken = held(group, described)
     targets = {member.member_id: member.target for member in described.members}
-    return {name: (set(targets.get(name, ())) - held) | group.members[name].gains for name in asked}
+    return {name: (set(targets.get(name, ())) - taken) | group.members[name].gains for name in asked}
+
+
+def held(group: Group, described: Described) -> set[TopicPartition]:
+    """What somebody has: as described, and what clients here have yet to give up (brokers before 4.3 describe no such)."""
+    losses = (group.members[name].losses for name in group.locals)
+    return set[TopicPartition]().union(*losses, *(member.assigned for member in described.members))
 
 
 def best_plan(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> HandOverPlanned:

@@ -345,13 +345,6 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.changed_at + self.rules.calm_ms if self.blind else None
 
     @property
-    def look_ms(self) -> int:
-        """Between two looks at the coordinator while it matters."""
-        if self.parked is None or self.blind:
-            return self.rules.poll_ms
-        return max(self.rules.poll_ms, self.parked.look_ms)
-
-    @property
     def answer_by(self) -> int | None:
         """When the parked JoinGroup is answered at the latest. A client that holds nothing is not told so before `word_by`:
         it does better to wait than to hear of its partitions with its first beat. (When some are there: `calm_at`.)"""

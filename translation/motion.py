@@ -38,7 +38,7 @@ from translation.group import (
     TimePassed,
 )
 from translation.group_heartbeat import JOIN_EPOCH, TopicPartition
-from translation.handover import TRUST_MS, on_its_way, plans, rest_from
+from translation.handover import TRUST_MS, held, on_its_way, plans, rest_from
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
 
@@ -288,9 +288,7 @@ def _awaited(group: Group, described: Described) -> Iterable[str]:
     if described.group_epoch > described.assignment_epoch:
         yield from group.locals[:1]
     here = frozenset(group.locals)
-    taken = {tp for member in described.members for tp in member.assigned}
-    # Who has been told to give something up has it still, whether it is described so or not (brokers before 4.3).
-    taken |= {tp for name in here for tp in group.members[name].losses}
+    taken = held(group, described)
     for member in described.members:
         if member.member_id in here and _would_hear_news(group, described, member, taken):
             yield member.member_id

@@ -582,9 +582,9 @@ GROUP = (
         "who has heard that it must give up is not asked to beat for it with each description",
     ),
     Mutant(
-        "motion.py",
-        "    taken |= {tp for name in here for tp in group.members[name].losses}\n",
-        "",
+        "handover.py",
+        "return set[TopicPartition]().union(*losses, *(",
+        "return set[TopicPartition]().union(*(",
         "what a client has yet to give up is free for nobody",
     ),
     Mutant(
@@ -594,9 +594,9 @@ GROUP = (
         "who waits among many is asked to beat when it is behind",
     ),
     Mutant(
-        "member.py",
-        "return max(self.rules.poll_ms, self.parked.look_ms)",
-        "return self.rules.poll_ms",
+        "sending.py",
+        "return max(member.rules.poll_ms, member.parked.look_ms)",
+        "return member.rules.poll_ms",
         "who waits among many does not look for itself",
     ),
     Mutant(

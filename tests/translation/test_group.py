@@ -313,7 +313,7 @@ def test_who_has_heard_that_it_must_give_up_is_not_asked_to_beat_for_it_again() 
 
 
 def test_what_its_client_has_yet_to_give_up_is_not_free_though_it_is_described_so() -> None:
-    heard = changed("a", epoch=2, owned=tps(0, 1), assigned=tps(0))
+    heard = changed("a", owned=tps(0, 1), assigned=tps(0))
     group, _ = told([(50, heard), (100, changed("b", epoch=3))], of_locals("a", "b", "c"))
     view = described(member("a", 2, (0,), (0,)), member("b", 3, (2,), (2,)), member("c", 3, (), (1,)), epoch=3)
     assert asked_to_beat(told([(120, view)], group)[1]) == []

@@ -148,6 +148,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = LONG_AGO  # a local one: its client hears of a rebalance then, if told before, as last described
     gives_at: int = LONG_AGO  # and will have let go then
+    asked: bool = False  # a local one: its client has been asked to rejoin, and has not been told what it gets
     losses: Partitions = NOTHING  # what its client must give up
     gains: Partitions = NOTHING  # what is granted to it and its client has not been told of
     offers: tuple[str, ...] = ()  # the assignors it could vote for

@@ -124,6 +124,7 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         epoch=transition.epoch,
         local=True,
         seat=before.seat if before is not None and before.local else free_seat(group),
+        asked=transition.phase is not Phase.STABLE,
         losses=losses,
         gains=assigned - owned,
         offers=changed.contract.ballot,
@@ -277,7 +278,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
                 look_ms=group.look_ms,
             )
             yield Tell(member.member_id, learned)
-    yield from (Tell(member_id, plan) for member_id, plan in planned.items())
+    yield from (Tell(name, plan) for name, plan in planned.items() if not group.members[name].asked)
     if group.is_watched and _may_hurry(group, now):
         yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
 

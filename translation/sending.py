@@ -140,16 +140,17 @@ def restates(member: Member, sent: GroupHeartbeat) -> bool:
 def next_beat(member: Member, now: int) -> int:
     """Soon while somebody is parked or the group moves. Else within the interval that the coordinator wishes, in turn."""
     if member.parked is not None or now < member.moving_until:
-        return now + min(_look_ms(member), member.pace_ms)
+        return now + min(_look_ms(member, now), member.pace_ms)
     since_turn_ms = 0 if member.beat_part is None else (now - int(member.pace_ms * member.beat_part)) % member.pace_ms
     return now + member.pace_ms - since_turn_ms
 
 
-def _look_ms(member: Member) -> int:
-    """Nobody looks for who waits where the group cannot be described."""
+def _look_ms(member: Member, now: int) -> int:
+    """Nobody looks for who waits where the group cannot be described. Else nothing is there to be seen before `rest_from`:
+    whatever comes sooner all the same, the next description asks for."""
     if member.parked is None or member.blind:
         return member.rules.poll_ms
-    return max(member.rules.poll_ms, member.parked.look_ms)
+    return max(member.rules.poll_ms, member.parked.look_ms, member.parked.rest_from - now)
 
 
 def hurry(turn: Turn) -> None:

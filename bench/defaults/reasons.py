@@ -49,8 +49,9 @@ NOT_SWEPT = """## Those that are not swept
   times the steps, and they are at rest no sooner (`python -m bench.simulation.run`).
 - `describe_topic_us` 2: a description also names what each member subscribes to. That of three hundred members of a thousand
   topics each has 7.6 MB and takes an eighth of a second to read: the next comes six tenths later.
-- `look_us` 2,000: who waits among fifty or fewer looks at the coordinator ten times a second, and newcomers among three
-  hundred each 0.6 s. Who has something to hear is asked to beat by the next description, which all of them have in common.
+- `look_us` 2,000: who waits among fifty or fewer looks at the coordinator ten times a second, once anything can have come,
+  and newcomers among three hundred each 0.6 s. Who has something to hear is asked to beat by the next description, which
+  all of them have in common.
   With 0 the start of three hundred takes a quarter more steps (`python -m bench.simulation.run --sizes 300`) and, by hand,
   seven tenths more requests, and is over no sooner.
 - `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when

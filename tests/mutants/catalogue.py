@@ -595,9 +595,15 @@ GROUP = (
     ),
     Mutant(
         "sending.py",
-        "return max(member.rules.poll_ms, member.parked.look_ms)",
-        "return member.rules.poll_ms",
+        "return max(member.rules.poll_ms, member.parked.look_ms, member.parked.rest_from - now)",
+        "return max(member.rules.poll_ms, member.parked.rest_from - now)",
         "who waits among many does not look for itself",
+    ),
+    Mutant(
+        "sending.py",
+        "return max(member.rules.poll_ms, member.parked.look_ms, member.parked.rest_from - now)",
+        "return max(member.rules.poll_ms, member.parked.look_ms)",
+        "who waits does not look before anything can have come",
     ),
     Mutant(
         "motion.py",
@@ -784,6 +790,12 @@ GROUP = (
         "if name != looker",
         "if name",
         "who sees it now did not see it before",
+    ),
+    Mutant(
+        "motion.py",
+        "asked=transition.phase is not Phase.STABLE",
+        "asked=False",
+        "who has been asked to rejoin is not told again when to ask",
     ),
     Mutant(
         "handover.py",

@@ -22,6 +22,7 @@ from translation.group import (
 )
 from translation.handover import Gift, best_plan
 from translation.member import LONG_AGO
+from translation.states import Phase
 
 
 def losing() -> Group:
@@ -31,6 +32,15 @@ def losing() -> Group:
 def test_partitions_for_a_member_behind_this_proxy_change_hands_at_once() -> None:
     view = described(member("m", 2, (0, 1), (0,)), member("n", 2, (), (1,)))
     assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100))]
+
+
+def test_who_has_been_asked_is_not_told_again_when_to_ask() -> None:
+    view = described(member("m", 2, (0, 1), (0,)), member("n", 2, (), (1,)))
+    asked = changed("m", owned=tps(0, 1), assigned=tps(0), phase=Phase.PREPARE_REBALANCE)
+    group, _ = told([(50, asked)], losing())
+    assert told([(100, view)], group)[1] == []
+    group, _ = told([(150, changed("m", owned=tps(0, 1), assigned=tps(0)))], group)
+    assert told([(200, view)], group)[1] == [Tell("m", HandOverPlanned(at=200))]
 
 
 def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat() -> None:

@@ -329,6 +329,16 @@ def test_who_is_parked_among_many_looks_for_itself_as_often_as_the_group_says() 
     assert play >> wait(200) << beat(3)
 
 
+def test_who_is_parked_does_not_look_before_anything_can_have_come() -> None:
+    """Another has yet to let go of what it lacks, and will hear no sooner."""
+    play = after(Playbook(stable(), NOW), joins(6, owned=[0, 1]), granted(3))
+    play >> msgspec.structs.replace(target(3, [0, 1, 2]), rest_from=play.now + 1_000)
+    play >> wait(200) << DescribeGroup() << beat(3)
+    play >> granted(3) >> wait(200) << DescribeGroup()
+    play >> wait(200) << DescribeGroup() >> wait(200) << DescribeGroup()
+    assert play >> wait(200) << DescribeGroup() << beat(3)
+
+
 def test_a_join_cannot_be_answered_before_the_coordinator_has_spoken() -> None:
     play = Playbook(stable(), NOW)
     play >> joins(6, owned=[0, 1]) << beat(2, owned=[0, 1]) >> wait(10_000)

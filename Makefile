@@ -84,6 +84,7 @@ bench: setup
 	$(BIN)/python -m bench.libraries.run --markdown
 	$(BIN)/python -m bench.commits.run --markdown
 	$(BIN)/python -m bench.members.run --markdown
+	$(BIN)/python -m bench.large.run --markdown
 	$(BIN)/python -m bench.simulation.run --markdown
 	$(BIN)/python -m bench.pipeline.run --markdown
 	$(BIN)/python -m bench.pipeline.stream --markdown

@@ -73,13 +73,18 @@ class Member:
         self._member_id = ""
         self._generation = -1
         self._restart = trio.Event()
+        self._has_left = False
+
+    def leave(self) -> None:
+        self._has_left = True
+        self._restart.set()
 
     def restart(self) -> None:
         """Leaves, and comes again as another, as a client does in a rolling upgrade."""
         self._restart.set()
 
     async def live(self, door: trio.CapacityLimiter) -> None:
-        while True:
+        while not self._has_left:
             self._restart = trio.Event()
             try:
                 async with door:
@@ -127,7 +132,7 @@ class Member:
         alive = self._frame(keys.HEARTBEAT, self._alive())
         while not self._restart.is_set():
             # The error is what the answer ends with; to decode thousands a second would slow the crowd down.
-            code = int.from_bytes((await _exchange(stream, alive))[-2:], "big")
+            code = int.from_bytes((await exchange(stream, alive))[-2:], "big")
             self._crowd.heartbeats += 1
             if code == REBALANCE_IN_PROGRESS:
                 self._told()
@@ -177,14 +182,14 @@ class Member:
         return m.LeaveGroupRequest(group_id=self._group, members=[leaving])
 
     async def _ask(self, stream: trio.SocketStream, key: int, request: Any) -> Any:
-        return decode_response(key, VERSIONS[key], await _exchange(stream, self._frame(key, request)))[1]
+        return decode_response(key, VERSIONS[key], await exchange(stream, self._frame(key, request)))[1]
 
     def _frame(self, key: int, request: Any) -> bytes:
         frame = encode_request(key, VERSIONS[key], 1, self._name, request)
         return len(frame).to_bytes(4, "big") + frame
 
 
-async def _exchange(stream: trio.SocketStream, frame: bytes) -> bytes:
+async def exchange(stream: trio.SocketStream, frame: bytes) -> bytes:
     await stream.send_all(frame)
     answer = b""
     while len(answer) < 4 or len(answer) < 4 + int.from_bytes(answer[:4], "big"):

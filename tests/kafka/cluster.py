@@ -99,6 +99,9 @@ class Cluster(Admin):
     def bootstrap(self) -> str:
         return ",".join(node.address for node in self.nodes.values())
 
+    def pid(self, number: int) -> int:
+        return self._running[number].pid
+
     def logs(self, number: int) -> str:
         return self._log(number).read_text(errors="replace")
 

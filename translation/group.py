@@ -194,7 +194,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def look_ms(self) -> int:
         """How far apart who is parked may look for itself."""
-        return len(self.locals) * self.pacing.look_us // 1000 if self.is_watched else 0
+        return self.pacing.look_ms if self.is_watched else 0
 
     @property
     def describe_apart_ms(self) -> int:

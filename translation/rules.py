@@ -67,9 +67,9 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     describe_us: int = 100
     # And for each topic that each subscribes to, which it names too: 600 ms for three hundred members with a thousand.
     describe_topic_us: int = 2
-    # A parked member looks for itself no more often than this for each member here, in µs: 600 ms for three hundred. The
-    # description says who should look sooner.
-    look_us: int = 2000
+    # A parked member looks for itself no more often than this where its group is watched: the description says who should
+    # look sooner.
+    look_ms: int = 1000
     poll_ms: int = 200
     motion_ms: int = 6000
     # A direct native member beats at this interval unless its group was told another.

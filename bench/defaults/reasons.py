@@ -14,9 +14,13 @@ share (without that, "three begin" has a rebalance, and is at rest after three s
 classic coordinator lets it wait for three seconds (`group.initial.rebalance.delay.ms`).""",
     "plan_ms": """One description, to find out when the receiver can take. It must cover a round trip to a busy coordinator;
 as the answer ends the wait, more than that changes nothing. What it is worth shows with direct native members only.""",
-    "poll_ms": """How often who waits for its assignment looks for itself; all others hear from descriptions when to. Each
+    "poll_ms": """How often who waits for its assignment asks how the group stands; whoever is alone looks for itself. Each
 halving costs up to two fifths more requests while members come or restart. Longer saves little, and what a member waits for
 may lie idle for as much longer.""",
+    "look_ms": """How often who waits for its assignment looks for itself where its group is described: whoever has
+something to hear is asked to beat by the description, which all have in common. 0: as often as `poll_ms`. In groups this
+small little depends on it; with 0 the start of three hundred takes a quarter more steps (`python -m bench.simulation.run
+--sizes 300`), and lasts longer. Once a second is for what descriptions do not show: a coordinator that has moved.""",
     "hold_beat_part": """A held Heartbeat brings the news in a round trip instead of half a rhythm later, so a client hears
 at once of what it is to take or give. In these small groups it costs some idle time when several join at once, for each
 piece is told as it comes; what it saves is the time until a single newcomer or a cooperative group is at rest, and the
@@ -49,11 +53,6 @@ NOT_SWEPT = """## Those that are not swept
   times the steps, and they are at rest no sooner (`python -m bench.simulation.run`).
 - `describe_topic_us` 2: a description also names what each member subscribes to. That of three hundred members of a thousand
   topics each has 7.6 MB and takes an eighth of a second to read: the next comes six tenths later.
-- `look_us` 2,000: who waits among fifty or fewer looks at the coordinator ten times a second, once anything can have come,
-  and newcomers among three hundred each 0.6 s. Who has something to hear is asked to beat by the next description, which
-  all of them have in common.
-  With 0 the start of three hundred takes a quarter more steps (`python -m bench.simulation.run --sizes 300`) and, by hand,
-  seven tenths more requests, and is over no sooner.
 - `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when
   all is quiet, two and a half times as often as the coordinator asks for. librdkafka gives its next heartbeat up when the
   interval has passed, and hangs up: so they are told no less than four times the slowest answer that native members of the

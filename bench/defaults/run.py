@@ -18,6 +18,7 @@ SWEEPS: dict[str, tuple[float, ...]] = {
     "company_ms": (0, 100, 300, 1000, 2000),
     "plan_ms": (0, 300, 1000),
     "poll_ms": (50, 100, 200, 500),
+    "look_ms": (0, 300, 1000, 3000),
     "hold_beat_part": (0.0, 0.5, 0.8, 0.9),
     "describe_from": (1, 2, 4, 1000),
     "grace_ms": (0, 500, 1000, 2000),

@@ -22,7 +22,7 @@ from translation.rules import Pacing
 from translation.states import Phase, Standing
 from translation.transition import Transition
 
-PACING = Pacing(native_moving_ms=300, native_quiet_ms=2_000, grace_ms=1_000, describe_from=2, look_us=0, poll_ms=200)
+PACING = Pacing(native_moving_ms=300, native_quiet_ms=2_000, grace_ms=1_000, describe_from=2, look_ms=0, poll_ms=200)
 QUIET = Group(group_id="g", pacing=PACING)
 NO_VOTE = Contract()
 

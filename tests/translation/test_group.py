@@ -326,7 +326,7 @@ def asked_to_beat(orders: list[GroupOrder]) -> list[str]:
 
 
 def test_who_waits_among_many_need_not_look_for_itself_and_is_asked_to_beat_when_it_is_behind() -> None:
-    group = msgspec.structs.replace(of_locals("m", "n", "o"), pacing=msgspec.structs.replace(PACING, look_us=50_000))
+    group = msgspec.structs.replace(of_locals("m", "n", "o"), pacing=msgspec.structs.replace(PACING, look_ms=150))
     group, _ = told([(100, changed("o", epoch=3)), (110, DescriptionWanted(member_id="n"))], group)
     view = described(member("m", 2, (0,), (0,)), member("n", 2, (1,), (1,)), member("o", 3, (2,), (2,)), epoch=3)
     learned, wanted = told([(120, view)], group)[1]

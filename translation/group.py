@@ -239,5 +239,6 @@ def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:
 
 def _native_least_ms(group: Group) -> int:
     """librdkafka takes the interval for the timeout of its next heartbeat too, and hangs up when that has passed: the
-    coordinator must have time to answer, also when it begins to be slow."""
-    return max(group.pacing.native_moving_ms, TIMES_AS_SLOW * group.slowest_ms)
+    coordinator must have time to answer, also when it begins to be slow. And heartbeats of many leave it time for others."""
+    crowd_us = (len(group.members) - len(group.locals)) * group.pacing.native_us
+    return max(group.pacing.native_moving_ms, crowd_us // 1000, TIMES_AS_SLOW * group.slowest_ms)

@@ -180,9 +180,11 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
     if beat.epoch_sent < JOIN_EPOCH:
         group = _without(group, beat.member_id)
         return _stir(group, now, group.pacing.grace_ms)
-    there = {name: known for name, known in group.members.items() if not has_faded(known, now)}
+    if beat.member_id not in group.members:
+        # Who comes takes the place of who went without a word: they do not become more and more.
+        group = _with(group, members=_there(group, now))
     members = _know(
-        _with(group, members=there),
+        group,
         beat.member_id,
         epoch=beat.epoch_answered,
         passing=True,
@@ -198,6 +200,10 @@ def has_faded(known: Known, now: int) -> bool:
     """A native member that passes and has said nothing for so long has ended without a word, or passes elsewhere."""
     is_native = known.passing and not known.local
     return is_native and known.beat_at is not None and now - known.beat_at > FADED_MS
+
+
+def _there(group: Group, now: int) -> dict[str, Known]:
+    return {name: known for name, known in group.members.items() if not has_faded(known, now)}
 
 
 def is_deserted(group: Group, now: int) -> bool:
@@ -320,9 +326,10 @@ def _seen(group: Group, described: Described, now: int) -> dict[str, Known]:
     """
     described_at = group.described_at
     lately = described_at if described_at is not None and now - described_at <= TRUST_MS else None
-    members = {name: known for name, known in group.members.items() if known.local or known.passing}
+    there = _there(group, now)
+    members = {name: known for name, known in there.items() if known.local or known.passing}
     for member in described.members:
-        known = group.members.get(member.member_id)
+        known = there.get(member.member_id)
         if known is not None and (known.local or known.passing or known.epoch == member.epoch):
             times = {"hears_at": member.hears_at, "gives_at": member.gives_at}
             members[member.member_id] = msgspec.structs.replace(known, **times)

@@ -59,6 +59,8 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     # Never less than some of the slowest answers: a client may give up its heartbeat after the interval.
     native_moving_ms: int = 300
     native_quiet_ms: int = 2000
+    # Nor less than this for each native member of the group, in µs: a thousand beat no more often than once a second.
+    native_us: int = 1000
     # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
     grace_ms: int = 500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.

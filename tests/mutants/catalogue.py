@@ -792,6 +792,18 @@ GROUP = (
         "who sees it now did not see it before",
     ),
     Mutant(
+        "group.py",
+        "crowd_us // 1000, ",
+        "",
+        "heartbeats of many natives leave their coordinator time for others",
+    ),
+    Mutant(
+        "motion.py",
+        "    there = _there(group, now)\n    members =",
+        "    there = group.members\n    members =",
+        "a native member that passes no more is seen to be past us",
+    ),
+    Mutant(
         "motion.py",
         "asked=transition.phase is not Phase.STABLE",
         "asked=False",

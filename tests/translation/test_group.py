@@ -43,6 +43,13 @@ def test_native_members_that_ended_without_a_word_are_forgotten() -> None:
     assert sorted(group.members) == ["n1", "n2"]
 
 
+def test_a_native_member_that_passes_no_more_but_is_described_still_is_one_past_us() -> None:
+    group, _ = told([(0, NativeBeat(member_id="x", epoch_sent=3, epoch_answered=3))], QUIET)
+    view = described(member("x", 3, (0,), (0,)), epoch=3)
+    assert told([(60_000, view)], group)[0].members["x"].passing
+    assert not told([(60_001, view)], group)[0].members["x"].passing
+
+
 @pytest.mark.parametrize(
     ("known", "is_left"),
     [
@@ -193,6 +200,14 @@ def test_natives_are_told_no_less_than_a_heartbeat_may_take_for_librdkafka_gives
     beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=4, answered_after_ms=10)
     group, _ = group_step(group, beat, 31_000)
     assert native_interval_ms(group, 5_000, now=31_000) == PACING.native_moving_ms
+
+
+def test_many_natives_that_pass_through_leave_their_coordinator_time_for_others() -> None:
+    natives = {f"n{number}": Known(passing=True) for number in range(400)}
+    group = msgspec.structs.replace(QUIET, members=natives, moving_until=100)
+    assert native_interval_ms(group, 5_000, now=50) == 400
+    assert native_interval_ms(group, 350, now=50) == 350
+    assert native_interval_ms(group, 5_000, now=200) == 2_000
 
 
 def test_pacing_can_be_switched_off() -> None:

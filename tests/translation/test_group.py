@@ -43,6 +43,15 @@ def test_native_members_that_ended_without_a_word_are_forgotten() -> None:
     assert sorted(group.members) == ["n1", "n2"]
 
 
+def test_so_are_those_whom_nobody_comes_after() -> None:
+    """A thousand crash, and are back under other names within a minute: they were paced as two thousand, and each of their
+    heartbeats looked through the dead, for as long as nobody else came."""
+    group = Group(group_id="g")
+    for at, name in ((0, "old"), (30_000, "new"), (70_000, "new")):
+        group, _ = group_step(group, NativeBeat(member_id=name, epoch_sent=3, epoch_answered=3), at)
+    assert set(group.members) == {"new"}
+
+
 def test_a_native_member_that_passes_no_more_but_is_described_still_is_one_past_us() -> None:
     group, _ = told([(0, NativeBeat(member_id="x", epoch_sent=3, epoch_answered=3))], QUIET)
     view = described(member("x", 3, (0,), (0,)), epoch=3)

@@ -430,6 +430,14 @@ def test_who_is_put_off_comes_again_when_it_is_due_and_no_less_often_than_the_co
     assert native_put_off_ms(told([(0, beat)], QUIET)[0], "x", due_at, 0) == told_ms
 
 
+def test_nobody_is_put_off_where_natives_are_not_paced() -> None:
+    """The interval told to who is put off would be ours. librdkafka takes it for a timeout, and pacing is switched off where
+    that is too short."""
+    off = msgspec.structs.replace(QUIET, pacing=msgspec.structs.replace(PACING, native_moving_ms=0))
+    group, _ = told([(10_000, beats("x")), (10_000, changed("m")), (20_000, gone("m"))], off)
+    assert native_due_at(group, "x", 3, 20_300) == 20_300
+
+
 def test_a_member_that_leaves_past_us_is_forgotten_altogether() -> None:
     """Its client may have learnt the new protocol and kept its member id."""
     group, _ = group_step(of_locals("m", "n"), NativeBeat(member_id="m", epoch_sent=-1, epoch_answered=-1), 0)

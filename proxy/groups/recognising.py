@@ -14,12 +14,12 @@ It is also asked who holds an instance id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_protocol.messages import keys
 from proxy.groups import classic, convertible, native
-from proxy.groups.line import Key
+from proxy.groups.line import Key, Line
 from proxy.groups.native import SeenGroup, SeenMember
 from proxy.groups.sharing import Shared
 from translation import errors as e
@@ -61,13 +61,17 @@ class Recognition:
         # Requests whose members owe no broker anything any more.
         self._caught_up: set[int] = set()
 
+    def describe(self, group_id: str, line: Line, heard: Callable[[SeenGroup | None], None]) -> None:
+        """`heard` is called once, with the group as it is by now, or with None where nobody says."""
+        self._groups.ask(group_id, line, heard)
+
     def ask(self, number: int, key: Key) -> None:
         """Requests for the same stranger wait for the same answer."""
         if key in self._asked:
             self._asked[key].append(number)
             return
         self._asked[key] = [number]
-        self._groups.ask(key[0], self._requests.line_of(number), lambda group: self._described(key, group))
+        self.describe(key[0], self._requests.line_of(number), lambda group: self._described(key, group))
 
     def _described(self, key: Key, group: SeenGroup | None) -> None:
         if group is not None and group.error_code == e.UNSUPPORTED_VERSION:
@@ -197,11 +201,9 @@ class Recognition:
     def find_registered(self, key: Key, instance_id: str) -> None:
         line = self._host.lines.get(key)
         if line is not None:
-            ask = native.ask_description([key[0]], line.versions)
-            line.ask(ask, lambda answer: self._registered(key, instance_id, answer))
+            self.describe(key[0], line, lambda group: self._registered(key, instance_id, group))
 
-    def _registered(self, key: Key, instance_id: str, answer: Any) -> None:
-        group = native.descriptions(answer)[0] if answer is not None else None
+    def _registered(self, key: Key, instance_id: str, group: SeenGroup | None) -> None:
         if group is not None and group.error_code == e.NONE:
             found = next((member.member_id for member in group.members if member.instance_id == instance_id), None)
             self._host.feed(key, ev.RegisteredMemberFound(member_id=found))

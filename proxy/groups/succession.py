@@ -16,11 +16,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafka_protocol.messages import keys
-from proxy.groups import native
 from proxy.groups.classic import Request
 from proxy.groups.departures import Departure
 from proxy.groups.line import Line
-from proxy.groups.native import Ask, SeenMember
+from proxy.groups.native import Ask, SeenGroup, SeenMember
 from translation import errors as e
 from translation import events as ev
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH, GroupHeartbeat
@@ -67,8 +66,8 @@ class Succession:
             return found(ours)
         if not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             return found(None)
-        ask = native.ask_description([group_id], line.versions)
-        return line.ask(ask, lambda answer: found(_legacy_holder(answer, instance_id)))
+        recognition = self._host.requests.recognition
+        return recognition.describe(group_id, line, lambda group: found(_legacy_holder(group, instance_id)))
 
     def _step_out(self, line: Line, request: Request, holder: Member | SeenMember) -> None:
         """What it has stays the instance's. Its client, if there still is one, is fenced: here, or by the coordinator."""
@@ -92,8 +91,8 @@ class Succession:
         return self._host.orders.ask_coordinator(line, steps_out, lambda _: None)
 
 
-def _legacy_holder(answer: Any, instance_id: str) -> SeenMember | None:
-    members = native.descriptions(answer)[0].members if answer is not None else ()
+def _legacy_holder(group: SeenGroup | None, instance_id: str) -> SeenMember | None:
+    members = group.members if group is not None else ()
     return next((each for each in members if each.instance_id == instance_id and is_legacy(each)), None)
 
 

@@ -20,6 +20,7 @@ from proxy.groups import classic, native
 from proxy.groups.departures import Departures
 from proxy.groups.line import Key
 from proxy.groups.orders import Orders
+from proxy.groups.recognising import Recognition
 from proxy.groups.succession import Succession
 from proxy.logs import Log
 from proxy.observations import Client
@@ -47,7 +48,7 @@ class Coordinator:
     """A line to it. `holder` has the instance until it steps out; "": nobody; None: somebody, and no description comes."""
 
     client = Client(address="10.0.0.7", client_id="app")
-    open = True
+    open = is_free = True
 
     def __init__(self, holder: str | None, versions: Mapping[int, tuple[int, int]] = OFFERED) -> None:
         self.asked: list[tuple[int, str, int]] = []
@@ -55,6 +56,9 @@ class Coordinator:
         self._holder = holder
 
     def know_versions(self, then: Callable[[], None]) -> None:
+        then()
+
+    def soon(self, then: Callable[[], None]) -> None:
         then()
 
     def offers(self, key: int) -> bool:
@@ -91,6 +95,20 @@ class Lost(Coordinator):
         return None
 
 
+class Slow(Coordinator):
+    """It describes groups when it is told to."""
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(holder)
+        self.descriptions: list[Callable[[], None]] = []
+
+    def ask(self, ask: native.Ask, heard: Callable[[Any], None]) -> None:
+        if ask.key == keys.CONSUMER_GROUP_DESCRIBE:
+            self.descriptions.append(lambda: heard(self._described()))
+        else:
+            super().ask(ask, heard)
+
+
 class Host:
     """`phase`: of the member here that has the instance, if there is one."""
 
@@ -99,9 +117,10 @@ class Host:
         self.fed: list[tuple[Key, ev.AnyEvent]] = []
         self.observed: list[seen.Observation] = []
         self.gone: list[tuple[str, str]] = []
-        self.observe, self.clock = self.observed.append, SimpleNamespace(now_ns=0)
+        self.observe = self.observed.append
+        self.clock = SimpleNamespace(now_ns=0, now_ms=0, at=lambda *_: None)
         self.journal = SimpleNamespace(entries={}, forget=lambda _: None)
-        self.requests: Any = None
+        self.requests = SimpleNamespace(recognition=Recognition(self, self))  # type: ignore[arg-type]
         self.orders, self.departures = Orders(self), Departures(self)  # type: ignore[arg-type]
         standing = Standing.FATAL if phase is Phase.ABSENT else Standing.STABLE
         ours = None if phase is None else Member(group_id=GROUP, member_id=LEGACY, phase=phase, standing=standing)
@@ -174,3 +193,18 @@ def test_where_it_is_not_known_what_the_broker_takes_nobody_is_fenced_for_it() -
 
 def test_a_coordinator_that_is_lost_has_no_last_word() -> None:
     assert joins(Lost(LEGACY))[0] is None
+
+
+def test_many_whose_instances_others_have_share_what_is_asked_about_them() -> None:
+    """The static natives of a group crash, and are back before their sessions have ended. Each is refused; and a description
+    is as long as the group is large: a thousand of a thousand took 10 s of the processor's time."""
+    codes, lines = list[int](), [Slow(NATIVE) for _ in range(300)]
+    succession: Any = Succession(Host(None))  # type: ignore[arg-type]
+    for line in lines:
+        succession.join(line, JOINS, lambda answer: codes.append(answer.error_code))
+    described = 0
+    while asked := [line for line in lines if line.descriptions]:
+        described += len(asked)
+        for line in asked:
+            line.descriptions.pop()()
+    assert (codes, described) == ([e.UNRELEASED_INSTANCE_ID] * 300, 2)

@@ -16,7 +16,7 @@ from proxy.answers import Bytes
 from proxy.groups import classic, native
 from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
-from proxy.groups.line import Key, Line
+from proxy.groups.line import MOST_ADMITTED, Key, Line
 from proxy.groups.native import SeenGroup
 from proxy.groups.recognising import UNTOLD
 from proxy.groups.succession import Succession
@@ -121,10 +121,7 @@ class Together:
         member_id = answer.member_id or body.member_id
         # Not before: whoever may not read the group could say so of another's member.
         self._host.requests.untranslated.passes((body.group_id, member_id))
-        if body.member_epoch < 0:
-            line.natives.discard(body.group_id)
-        else:
-            line.natives.add(body.group_id)
+        _has_natives(line, body.group_id, body.member_epoch >= JOIN_EPOCH)
         beat = gr.NativeBeat(
             member_id=member_id,
             epoch_sent=body.member_epoch,
@@ -275,3 +272,11 @@ class Together:
         if member is None or line is None or line.client_left:
             return False
         return not member.must_say_all and not member.is_silent(self._clock.now_ms)
+
+
+def _has_natives(line: Line, group_id: str, has_some: bool) -> None:
+    line.natives.discard(group_id)
+    if has_some:
+        if len(line.natives) >= MOST_ADMITTED:
+            line.natives.clear()
+        line.natives.add(group_id)

@@ -17,6 +17,7 @@ from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.groups import classic, native
 from proxy.groups.clock import Clock
+from proxy.groups.line import MOST_ADMITTED
 from proxy.groups.together import MOST_AT_ONCE, Together
 from tests.unit.observing import changed
 from translation import events as ev
@@ -213,8 +214,8 @@ async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
     assert host.lost == ["alice"]
 
 
-def native_beat() -> classic.Request:
-    body = m.ConsumerGroupHeartbeatRequest(group_id=GROUP, member_id="native", member_epoch=3)
+def native_beat(group_id: str = GROUP) -> classic.Request:
+    body = m.ConsumerGroupHeartbeatRequest(group_id=group_id, member_id="native", member_epoch=3)
     return classic.read(encode_request(keys.CONSUMER_GROUP_HEARTBEAT, 1, 7, "app", body))
 
 
@@ -231,6 +232,15 @@ async def test_a_group_of_native_members_that_all_ended_without_a_word_is_forgot
         await trio.sleep(180)
         assert not host.together._groups
         tasks.cancel_scope.cancel()
+
+
+async def test_of_a_client_with_ever_new_groups_not_all_are_remembered() -> None:
+    """Their names are its own, of 32 KB if it likes, and its connection may be there for months."""
+    host = Host()
+    for number in range(MOST_ADMITTED + 10):
+        host.together.native_taken(host.line, native_beat(f"group {number}"))  # type: ignore[arg-type]
+    assert len(host.line.natives) <= MOST_ADMITTED
+    assert f"group {MOST_ADMITTED + 9}" in host.line.natives
 
 
 def ended(host: Host, name: str) -> None:

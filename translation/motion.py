@@ -125,6 +125,7 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         name,
         epoch=transition.epoch,
         local=True,
+        passing=False,
         seat=before.seat if before is not None and before.local else free_seat(group),
         asked=transition.phase is not Phase.STABLE,
         losses=losses,

@@ -442,3 +442,9 @@ def test_a_member_that_leaves_past_us_is_forgotten_altogether() -> None:
     """Its client may have learnt the new protocol and kept its member id."""
     group, _ = group_step(of_locals("m", "n"), NativeBeat(member_id="m", epoch_sent=-1, epoch_answered=-1), 0)
     assert (group.locals, set(group.members)) == (("n",), {"n"})
+
+
+def test_a_native_member_that_becomes_a_legacy_one_takes_when_it_is_told_and_no_sooner() -> None:
+    """Under the id that it had, so it is adopted. It was taken for one that takes at its next beat, as long as it stayed."""
+    group, _ = told([(0, beats("x")), (10, changed("x"))], of_locals("m"))
+    assert (group.members["x"].local, group.members["x"].passing) == (True, False)

@@ -146,6 +146,38 @@ def test_nothing_is_kept_of_one_whose_group_is_none_of_consumers_any_more(monkey
     assert asked == [*LOOKS, *CATCHES_UP, LOOKS[0]]
 
 
+class Slow(Coordinator):
+    """It answers when it is told to."""
+
+    open = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: list[Callable[[], None]] = []
+
+    def ask(self, ask: Ask, heard: Callable[[Any], None]) -> None:
+        self.answers.append(lambda: heard(self._answer(ask.key)))
+
+    def soon(self, then: Callable[[], None]) -> None:
+        then()
+
+
+def test_many_who_ask_who_has_their_instances_share_a_description() -> None:
+    """The static members of a group and their proxy have all been killed, and are back before their sessions have ended."""
+    lines, fed = {("group", f"m{number}"): Slow() for number in range(300)}, list[tuple[str, str]]()
+    clock = SimpleNamespace(now_ms=0, at=lambda *_: None)
+    host: Any = SimpleNamespace(lines=lines, clock=clock, feed=lambda key, event: fed.append(key))
+    recognition = Recognition(host, Requests(Slow()))  # type: ignore[arg-type]
+    for key in lines:
+        recognition.find_registered(key, "instance")
+    described = 0
+    while asked := [line for line in lines.values() if line.answers]:
+        described += len(asked)
+        for line in asked:
+            line.answers.pop()()
+    assert (sorted(fed), described) == (sorted(lines), 2)
+
+
 def waits(host: Host, request: bytes, line: Line | None = None) -> tuple[int, Lingering]:
     """On this line, or a connection of its own: its broker offers all that is needed, and nothing is ahead."""
     connection = Lingering()

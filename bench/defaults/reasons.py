@@ -57,8 +57,8 @@ NOT_SWEPT = """## Those that are not swept
   all is quiet, two and a half times as often as the coordinator asks for. librdkafka gives its next heartbeat up when the
   interval has passed, and hangs up: so they are told no less than four times the slowest answer that native members of the
   group had in the last half minute.
-- `native_us` 1,000: nor less than this for each of them. A thousand that beat three times a second would leave little
-  time for anything else, here and at their coordinator.
+- `native_us` 1,000: nor less than this for each of them. A thousand that beat three times a second would take more
+  than a quarter of a core here (by hand), and their coordinator's one thread likewise.
 - `margin_ms` 400: between a client's being asked and its JoinGroup lie a round trip and its revoke callback; partitions that
   are free this long before the receiver's beat are not missed by it.
 - `WAIT_PART` 0.25 (`translation/handover.py`, no setting): clients that are asked before a later beat of a direct native

@@ -287,7 +287,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(name, plan) for name, plan in planned.items() if not group.members[name].asked)
-    if group.is_watched and _may_hurry(group, now):
+    if _may_hurry(group, now):
         yield from (Tell(name, BeatWanted()) for name in _awaited(group, described))
 
 

@@ -594,6 +594,12 @@ GROUP = (
         "who waits among many is asked to beat when it is behind",
     ),
     Mutant(
+        "motion.py",
+        "if _may_hurry(group, now):",
+        "if group.is_watched and _may_hurry(group, now):",
+        "who waits as the only one here is asked to beat when something has come",
+    ),
+    Mutant(
         "sending.py",
         "return max(member.rules.poll_ms, member.parked.look_ms, member.parked.rest_from - now)",
         "return max(member.rules.poll_ms, member.parked.rest_from - now)",

@@ -363,6 +363,19 @@ def test_who_waits_among_many_need_not_look_for_itself_and_is_asked_to_beat_when
     assert len(told([(120, view)], group)[1]) == 1
 
 
+def test_who_waits_as_the_only_one_here_is_asked_to_beat_too() -> None:
+    """It does not look before anything is likely to come; but a native member past us may let go at any time."""
+    group, _ = told([(100, changed("m", epoch=3)), (110, DescriptionWanted(member_id="m"))], of_locals("m"))
+    has_it = described(member("m", 3, (), (0,)), member("native", 2, (0, 1), (1,)), epoch=3)
+    group, orders = told([(120, has_it)], group)
+    (learned,) = orders
+    assert isinstance(learned, Tell)
+    assert isinstance(learned.event, TargetLearned)
+    assert learned.event.rest_from > 1_000
+    has_let_go = described(member("m", 3, (), (0,)), member("native", 3, (1,), (1,)), epoch=3)
+    assert asked_to_beat(told([(200, has_let_go)], group)[1]) == ["m"]
+
+
 @pytest.mark.parametrize("for_good", [True, False])
 def test_a_few_members_look_for_themselves_where_their_moving_group_cannot_be_described(for_good: bool) -> None:
     group, orders = told([(100, changed("a", epoch=3))], of_locals("a", "b", "c"))

@@ -10,10 +10,7 @@ import pytest
 
 from tests.translation.facts import QUIET, Timed, changed, described, member, of_locals, told
 from tests.translation.playbook import tps
-from translation.events import (
-    HandOverPlanned,
-    TargetLearned,
-)
+from translation.events import BeatWanted, HandOverPlanned, TargetLearned
 from translation.group import (
     Group,
     GroupOrder,
@@ -108,7 +105,7 @@ def test_who_gives_up_something_is_asked_when_the_receiver_is_about_to_beat() ->
 
 def test_who_gives_up_something_is_asked_at_once_when_idle_partitions_could_be_taken_here() -> None:
     view = described(member("m", 2, (0,), (0, 2)), member("x", 3, (), (1,)), epoch=3)
-    assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100))]
+    assert told([(100, view)], losing())[1] == [Tell("m", HandOverPlanned(at=100)), Tell("m", BeatWanted())]
 
 
 def test_a_beat_that_was_seen_is_remembered_until_the_epoch_moves_again() -> None:

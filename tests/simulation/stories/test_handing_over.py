@@ -126,6 +126,21 @@ def test_a_newcomer_does_not_wait_for_what_natives_give_at_beats_far_away() -> N
     assert median(ms_until_a_newcomer_has_something(at) for at in range(0, 5_000, 500)) < 700
 
 
+def test_the_only_legacy_member_takes_what_a_native_gives_as_soon_as_it_has_given_it() -> None:
+    """It waits for the native's beat, and is told by a description when that has come."""
+    assert max(idle_when_one_joins_a_native(moment_ms) for moment_ms in range(0, INTERVAL_MS, 500)) < 1_500
+
+
+def idle_when_one_joins_a_native(moment_ms: int) -> int:
+    story = Story(foo=6)
+    story.native("nina").joins()
+    story.passes(10_000 + moment_ms)
+    idle_ms(story)
+    story.legacy("alice").joins().syncs()
+    story.settles()
+    return idle_ms(story)
+
+
 def ms_until_a_newcomer_has_something(moment_ms: int) -> int:
     story = at_rest("alice", "bob", "carol", foo=24)
     for name in ("nina", "nora", "nell"):

@@ -128,6 +128,10 @@ GroupOrder = Describe | Tell
 
 # A lull that is to last longer than its members know is made longer so long before they take it to be over.
 HUSH_AHEAD_MS = 100
+# Where descriptions take long, who waits looks for itself sooner by so many times that, but no more often than this for each
+# member here: of a hundred, none does.
+TIMES_AS_SOON = 4
+LOOK_APART_MS = 10
 # The next answer may take so many times as long as the slowest of the last half minute.
 TIMES_AS_SLOW = 4
 SLOWEST_MS = 30_000
@@ -192,10 +196,15 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """One description is cheaper than the heartbeats of so many."""
         return len(self.locals) > self.pacing.describe_from
 
-    @property
-    def look_ms(self) -> int:
-        """How far apart who is parked may look for itself."""
-        return self.pacing.look_ms if self.is_watched else 0
+    def look_ms(self, now: int) -> int:
+        """How far apart who is parked may look for itself, as a description comes. If that took long, what it says is late,
+        and the heartbeat that it asks for will be later still: a few look for themselves then. Many would make a coordinator
+        that is slow slower."""
+        if not self.is_watched:
+            return 0
+        took_ms = 0 if self.asked_at is None else now - self.asked_at
+        least_ms = min(self.pacing.look_ms, len(self.locals) * LOOK_APART_MS)
+        return max(least_ms, self.pacing.look_ms - TIMES_AS_SOON * took_ms)
 
     @property
     def describe_apart_ms(self) -> int:

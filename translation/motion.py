@@ -283,7 +283,7 @@ def _tell_described(group: Group, described: Described, now: int) -> Iterable[Gr
                 coming=len(times),
                 comes_at=max(times, default=0),
                 rest_from=rests.get(member.member_id, now),
-                look_ms=group.look_ms,
+                look_ms=group.look_ms(now),
             )
             yield Tell(member.member_id, learned)
     yield from (Tell(name, plan) for name, plan in planned.items() if not group.members[name].asked)

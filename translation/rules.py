@@ -70,7 +70,7 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     # And for each topic that each subscribes to, which it names too: 600 ms for three hundred members with a thousand.
     describe_topic_us: int = 2
     # A parked member looks for itself no more often than this where its group is watched: the description says who should
-    # look sooner.
+    # look sooner. A few look the more often, the longer descriptions take.
     look_ms: int = 1000
     poll_ms: int = 200
     motion_ms: int = 6000

@@ -612,6 +612,18 @@ GROUP = (
         "who waits does not look before anything can have come",
     ),
     Mutant(
+        "group.py",
+        "return max(least_ms, self.pacing.look_ms - TIMES_AS_SOON * took_ms)",
+        "return self.pacing.look_ms",
+        "a few who wait for a slow coordinator look for themselves",
+    ),
+    Mutant(
+        "group.py",
+        "return max(least_ms, self.pacing.look_ms - TIMES_AS_SOON * took_ms)",
+        "return max(0, self.pacing.look_ms - TIMES_AS_SOON * took_ms)",
+        "many who wait for a slow coordinator do not",
+    ),
+    Mutant(
         "motion.py",
         "if described.group_epoch > described.assignment_epoch:",
         "if not group.members:",

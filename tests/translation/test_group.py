@@ -356,7 +356,7 @@ def test_who_waits_among_many_need_not_look_for_itself_and_is_asked_to_beat_when
     learned, wanted = told([(120, view)], group)[1]
     assert isinstance(learned, Tell)
     assert isinstance(learned.event, TargetLearned)
-    assert (learned.member_id, learned.event.look_ms) == ("n", 150)
+    assert (learned.member_id, learned.event.look_ms) == ("n", 150 - 4 * 20)
     assert wanted == Tell("n", BeatWanted())
     # What it has heard of itself is newer than what was described.
     group, _ = told([(115, changed("n", epoch=3))], group)
@@ -374,6 +374,23 @@ def test_who_waits_as_the_only_one_here_is_asked_to_beat_too() -> None:
     assert learned.event.rest_from > 1_000
     has_let_go = described(member("m", 3, (), (0,)), member("native", 3, (1,), (1,)), epoch=3)
     assert asked_to_beat(told([(200, has_let_go)], group)[1]) == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("members", "took_ms", "look_ms"),
+    [(2, 0, 1_000), (2, 100, 600), (2, 500, 20), (50, 100, 600), (50, 500, 500), (200, 500, 1_000)],
+)
+def test_where_descriptions_take_long_a_few_who_wait_look_for_themselves(
+    members: int, took_ms: int, look_ms: int
+) -> None:
+    names = [f"m{number}" for number in range(members)]
+    group = msgspec.structs.replace(of_locals(*names), pacing=Pacing(), asked_at=100)
+    group, _ = told([(100, DescriptionWanted(member_id="m1"))], group)
+    view = described(*(member(name, 2, (), ()) for name in names))
+    (learned,) = told([(100 + took_ms, view)], group)[1]
+    assert isinstance(learned, Tell)
+    assert isinstance(learned.event, TargetLearned)
+    assert learned.event.look_ms == look_ms
 
 
 @pytest.mark.parametrize("for_good", [True, False])

@@ -11,6 +11,7 @@ import pytest
 from simulation.brokers import V4_0, V4_4, BrokerLine, GroupSettings
 from simulation.embedded import partitions_of
 from simulation.errors import Error
+from simulation.network import Weather
 from simulation.story import Legacy, Native, Story
 from tests.simulation.stories.by_hand import ByHand
 
@@ -50,6 +51,16 @@ def test_who_come_together_begin_each_with_its_own_share(line: BrokerLine) -> No
     story = Story(line, foo=6)
     members = [story.legacy(name).asks_to_join() for name in ("ann", "bob", "cat")]
     story.until(lambda: all(len(each.who.partitions) == 2 for each in members), "each has its share", within_ms=1_500)
+    for each in members:
+        each.has_joined_times(2)
+
+
+@pytest.mark.parametrize("away_ms", [75, 100, 125, 150, 175])
+def test_they_do_so_too_where_the_coordinator_is_slow(away_ms: int) -> None:
+    """A description comes late then, and says too late who should look."""
+    story = Story(weather=Weather(upstream_delay_ms=(away_ms, away_ms)), foo=6)
+    members = [story.legacy(name).asks_to_join() for name in ("ann", "bob", "cat")]
+    story.settles(within_ms=3_000)
     for each in members:
         each.has_joined_times(2)
 

@@ -109,7 +109,7 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     hold_heartbeats: Annotated[float, Meta(ge=0, le=0.95)] = 0.9
     # The heartbeat interval told to native members that pass through, while their group moves. 0: as the broker says,
     # and none is put off after a leave. Some give a heartbeat up after that: so it is never less than four times the slowest
-    # answer of late.
+    # answer of late, nor than 1 ms for each native member of the group.
     native_moving_ms: Annotated[int, Meta(ge=0, le=LONGEST_MS)] = 300
     # The same while the group is quiet.
     native_quiet_ms: Annotated[int, Meta(ge=0, le=LONGEST_MS)] = 2_000

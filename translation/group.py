@@ -180,7 +180,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     describe_at: int | None = None
     slowest_ms: int = 0  # the slowest of the answers to native members that pass
     slowest_until: int = 0  # how long it is remembered
-    looked_round_at: int = 0  # when those who had ended without a word were last forgotten
+    forgot_at: int = 0  # when those who had ended without a word were last forgotten
 
     def is_moving(self, now: int) -> bool:
         return now < self.moving_until

@@ -46,8 +46,8 @@ from translation.watch import free_seat, looked_at, part_of
 DESCRIPTION_PATIENCE_MS = 2000
 # As long as the session of a native member is by default, and some beats more.
 FADED_MS = 60_000
-# How often it is looked for those who have: that takes as long as they are many.
-LOOK_ROUND_MS = 5_000
+# How often they are forgotten: it takes a look at all who are there.
+FORGET_MS = 5_000
 UNKNOWN = Known()
 # Up to this many members may each look for themselves where their group cannot be described. The heartbeats of more, every
 # tenth of a second from when a coordinator moves, would be a storm.
@@ -183,8 +183,8 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
     if beat.epoch_sent < JOIN_EPOCH:
         group = _without(group, beat.member_id)
         return _stir(group, now, group.pacing.grace_ms)
-    if now - group.looked_round_at > LOOK_ROUND_MS:
-        group = _with(group, members=_there(group, now), looked_round_at=now)
+    if now - group.forgot_at > FORGET_MS:
+        group = _with(group, members=_there(group, now), forgot_at=now)
     members = _know(
         group,
         beat.member_id,

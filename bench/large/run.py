@@ -27,7 +27,7 @@ from tests.kafka import Cluster
 from tests.proxy.running import Running
 
 NODE = 1
-# For each member, the native one and a newcomer: somebody is given two, and somebody has to give one up for whoever comes.
+# So whoever comes gets some, and somebody has to give them up.
 PARTITIONS_EACH = 2
 START_APART_SECONDS = 0.008
 RESTARTS, RESTARTS_APART_SECONDS = 10, 1.0
@@ -73,23 +73,18 @@ class Stage:
         self._topic = name
         self.crowd = Crowd(self._legacy, name, name, size, size)
         self.native = Native(direct, f"{name}-0", name)
-        self._door = trio.CapacityLimiter(size)
         self._idle = self._twice = 0.0
 
     async def opens(self) -> None:
         """The native one has all."""
         self._nursery.start_soon(self.native.live)
-        with trio.fail_after(PATIENCE_SECONDS):
-            while len(self.native.owned) < self.partitions:  # noqa: ASYNC110
-                await trio.sleep(LOOK_SECONDS)
+        await _until(lambda: len(self.native.owned) == self.partitions)
 
     async def closes(self) -> None:
         """Else the coordinator would wait for the ends of their sessions while the next group is looked at."""
         for member in self.crowd.members:
             member.leave()
-        with trio.fail_after(PATIENCE_SECONDS):
-            while any(member.owned is not None for member in self.crowd.members):  # noqa: ASYNC110
-                await trio.sleep(LOOK_SECONDS)
+        await _until(lambda: all(member.owned is None for member in self.crowd.members))
         self._nursery.cancel_scope.cancel()
 
     async def figures(self, happens: Callable[[], Awaitable[None]]) -> Figures:
@@ -98,7 +93,7 @@ class Stage:
         async with trio.open_nursery() as watching:
             watching.start_soon(self._watch)
             await happens()
-            await self._calm()
+            await _until(self._is_calm)
             watching.cancel_scope.cancel()
         broker_cpu, proxy_cpu = (late - early for early, late in zip(cpu, self._cpu(), strict=True))
         return Figures(
@@ -128,26 +123,21 @@ class Stage:
     def _owned(self) -> list[int]:
         return [*self.native.owned, *(number for member in self.crowd.members for number in member.owned or ())]
 
-    async def _calm(self) -> None:
-        with trio.fail_after(PATIENCE_SECONDS):
-            while not self._is_calm():  # noqa: ASYNC110
-                await trio.sleep(LOOK_SECONDS)
-
     def _is_calm(self) -> bool:
-        there = trio.current_time() - self.crowd.told > CALM_SECONDS
-        return there and self.crowd.settled and len(self._owned()) == self.partitions
+        is_quiet = trio.current_time() - self.crowd.told > CALM_SECONDS
+        return is_quiet and self.crowd.settled and len(self._owned()) == self.partitions
 
     # ------------------------------------------------------------------------------------------------- what happens
 
     async def start(self) -> None:
         for member in self.crowd.members:
-            self._nursery.start_soon(member.live, self._door)
+            self._nursery.start_soon(member.live, self.crowd.door)
             await trio.sleep(START_APART_SECONDS)
 
     async def one_comes(self) -> None:
         one = Member(self.crowd, self._legacy, self._topic, f"{self._topic}-0", "newcomer")
         self.crowd.members.append(one)
-        self._nursery.start_soon(one.live, self._door)
+        self._nursery.start_soon(one.live, self.crowd.door)
 
     async def it_leaves(self) -> None:
         one = self.crowd.members.pop()
@@ -158,6 +148,12 @@ class Stage:
         for member in self.crowd.members[:: len(self.crowd.members) // RESTARTS][:RESTARTS]:
             member.restart()
             await trio.sleep(RESTARTS_APART_SECONDS)
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    with trio.fail_after(PATIENCE_SECONDS):
+        while not holds():  # noqa: ASYNC110
+            await trio.sleep(LOOK_SECONDS)
 
 
 HAPPENINGS: dict[str, Callable[[Stage], Awaitable[None]]] = {
@@ -212,6 +208,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
+    if min(options.sizes) < RESTARTS:
+        parser.error(f"--sizes: {RESTARTS} members restart, so there must be as many")
     with (
         Cluster.start(overrides=BROKER_SETTINGS) as kafka,
         Running(kafka.bootstrap, log_level="warning") as proxy,

@@ -41,7 +41,7 @@ class Crowd:
         self.refused = 0
         self.cut_off = 0
         self.told = 0.0
-        self._door = trio.CapacityLimiter(AT_ONCE)
+        self.door = trio.CapacityLimiter(AT_ONCE)
         self.members = [
             Member(self, address, topic, f"{name}-{n // group_members}", f"{name}-{n}") for n in range(size)
         ]
@@ -56,7 +56,7 @@ class Crowd:
     async def enter(self, nursery: trio.Nursery) -> None:
         """Returns when all are in, and nobody was disturbed for three heartbeats."""
         for member in self.members:
-            nursery.start_soon(member.live, self._door)
+            nursery.start_soon(member.live, self.door)
         with trio.fail_after(PATIENCE_SECONDS):
             while not self.settled or trio.current_time() - self.told < 3 * HEARTBEAT_SECONDS:  # noqa: ASYNC110
                 await trio.sleep(0.5)

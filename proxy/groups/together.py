@@ -275,6 +275,7 @@ class Together:
 
 
 def _has_natives(line: Line, group_id: str, has_some: bool) -> None:
+    """Of groups that are forgotten nobody is put off, until the next heartbeat."""
     line.natives.discard(group_id)
     if has_some:
         if len(line.natives) >= MOST_ADMITTED:

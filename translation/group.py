@@ -132,6 +132,8 @@ HUSH_AHEAD_MS = 100
 # member here: of a hundred, none does.
 TIMES_AS_SOON = 4
 LOOK_APART_MS = 10
+# Who waits asks for a description ten times a second, and fifty each would have one of their own: this far apart, they share.
+AGAIN_MS = 25
 # The next answer may take so many times as long as the slowest of the last half minute.
 TIMES_AS_SLOW = 4
 SLOWEST_MS = 30_000
@@ -172,6 +174,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     wishers: frozenset[str] = frozenset()  # members here that want a description
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
+    stirred: bool = True  # somebody here or passing has moved since a description was asked for
     described_topics: int = 0  # how many topics that named
     epoch: int = 0  # the newest that is known
     rose_at: int | None = None  # it rose (for somebody came, went or asked) at this time or later
@@ -208,9 +211,10 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def describe_apart_ms(self) -> int:
-        """A description is as dear as it is long, to the coordinator and here: nobody's wish brings the next one sooner."""
+        """A description is as dear as it is long, to the coordinator and here: nobody's wish brings the next one sooner.
+        And where nobody here has moved since the last, others may wish for it too: it has time."""
         length_us = len(self.members) * self.pacing.describe_us + self.described_topics * self.pacing.describe_topic_us
-        return length_us // 1000
+        return max(length_us // 1000, 0 if self.stirred else AGAIN_MS)
 
     @property
     def wake_at(self) -> int | None:

@@ -216,7 +216,7 @@ def is_deserted(group: Group, now: int) -> bool:
 def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:
     """Motion. A leave begins a grace; anything else ends it, for then the coordinator has computed already."""
     quiet_until = now + grace_ms
-    return _with(group, quiet_until=quiet_until, moving_until=quiet_until + group.pacing.motion_ms)
+    return _with(group, quiet_until=quiet_until, moving_until=quiet_until + group.pacing.motion_ms, stirred=True)
 
 
 def _attend(group: Group, orders: list[GroupOrder], now: int) -> Group:
@@ -228,7 +228,7 @@ def _attend(group: Group, orders: list[GroupOrder], now: int) -> Group:
         group = _tell_motion(group, orders, now)
     if group.describe_at is not None and now >= group.describe_at:
         orders.append(Describe())
-        group = _with(group, describe_at=now + DESCRIPTION_PATIENCE_MS, asked_at=now)
+        group = _with(group, describe_at=now + DESCRIPTION_PATIENCE_MS, asked_at=now, stirred=False)
     return group
 
 

@@ -53,6 +53,9 @@ NOT_SWEPT = """## Those that are not swept
 - `describe_us` 100: the members of a large group that wait each ask for a description ten times a second, and each is as dear
   as the group is large. A thousand members see the next a tenth of a second after the last: with 0 their start takes five
   times the steps, and they are at rest no sooner (`python -m bench.simulation.run`).
+- `AGAIN_MS` 25: who waits asks for a description ten times a second. Where fifty wait for a native member's heartbeat, each
+  had one of its own: ten that start beside a native have three tenths fewer requests so, fifty a fifth, and partitions lie
+  idle for a tenth to a quarter longer; from 50 on they do in small groups too (by hand, in the simulation).
 - `describe_topic_us` 2: a description also names what each member subscribes to. That of three hundred members of a thousand
   topics each has 7.6 MB and takes an eighth of a second to read: the next comes six tenths later.
 - `native_moving_ms` 300, `native_quiet_ms` 2,000: native members that pass through are polled for, as legacy ones are; when

@@ -642,6 +642,18 @@ GROUP = (
         "no description of a large group comes before the last has paid for itself",
     ),
     Mutant(
+        "group.py",
+        "0 if self.stirred else AGAIN_MS",
+        "0",
+        "those who wait and ask again share a description",
+    ),
+    Mutant(
+        "group.py",
+        "0 if self.stirred else AGAIN_MS",
+        "AGAIN_MS",
+        "who asks when somebody has moved has a description at once",
+    ),
+    Mutant(
         "motion.py",
         "return _stir(group, now, grace_ms) if before",
         "return _stir(group, now) if before",

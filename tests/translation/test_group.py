@@ -16,6 +16,7 @@ from translation.events import (
     TargetUnknown,
 )
 from translation.group import (
+    AGAIN_MS,
     Describe,
     DescriptionFailed,
     DescriptionWanted,
@@ -238,7 +239,28 @@ def test_the_wishes_of_many_are_one_description() -> None:
         Tell("m", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=tps(0, 1), rest_from=120)),
         Tell("n", TargetLearned(group_epoch=2, assignment_epoch=2, member_epoch=2, target=(), rest_from=120)),
     ]
-    assert told([(130, DescriptionWanted(member_id="m"))], group)[1] == [Describe()]
+
+
+def test_who_asks_again_where_nobody_here_has_moved_has_time() -> None:
+    """Others may wish for the same one meanwhile."""
+    first: list[Timed] = [
+        (100, DescriptionWanted(member_id="m")),
+        (120, described(member("m", 2, (), ()), member("n", 2, (), ()))),
+    ]
+    group, _ = told(first, of_locals("m", "n"))
+    group, orders = told([(125, DescriptionWanted(member_id="m")), (135, DescriptionWanted(member_id="n"))], group)
+    assert (orders, group.wake_at) == ([], 120 + AGAIN_MS)
+    assert told([(120 + AGAIN_MS, TimePassed())], group)[1] == [Describe()]
+
+
+def test_who_asks_when_somebody_here_has_moved_since_has_it_at_once() -> None:
+    first: list[Timed] = [
+        (100, DescriptionWanted(member_id="m")),
+        (120, described(member("m", 2, (), ()), member("n", 2, (), ()))),
+    ]
+    group, _ = told(first, of_locals("m", "n"))
+    group, _ = told([(122, changed("n", epoch=3))], group)
+    assert Describe() in told([(125, DescriptionWanted(member_id="m"))], group)[1]
 
 
 def test_that_others_have_come_since_all_was_given_to_one_is_told() -> None:

@@ -52,9 +52,19 @@ class Line:
         self.heard.append(heard)
 
 
+class Later(Clock):
+    """What is asked again a moment later need not take that moment here."""
+
+    passed_ms = 0
+
+    @property
+    def now_ms(self) -> int:
+        return super().now_ms + self.passed_ms
+
+
 class Host:
     def __init__(self, *names: str) -> None:
-        self.clock = Clock()
+        self.clock = Later()
         self.line = Line()
         self.reaches_the_coordinator = True
         self.lines = {(GROUP, name): self.line for name in names}
@@ -98,6 +108,7 @@ class Host:
         self.together.changed(told, self.members[GROUP, name])
 
     def described(self, **hosts: str) -> None:
+        self.clock.passed_ms += gr.AGAIN_MS
         self.together.wants_description((GROUP, next(iter(hosts))))
         self.hears(**hosts)
 

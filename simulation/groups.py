@@ -53,7 +53,8 @@ class Groups:
         self._wakes: dict[str, int] = {}
 
     def changed(self, transition: Transition, member: Member) -> None:
-        fact = MemberChanged(transition=transition, contract=member.contract)
+        told_ms = member.interval_ms or 0
+        fact = MemberChanged(transition=transition, contract=member.contract, interval_ms=told_ms)
         self._tell(transition.group_id, fact)
 
     def assignor(self, group_id: str) -> str | None:
@@ -73,7 +74,7 @@ class Groups:
         if due_at <= now:
             return 0
         self._tell(request.group_id, NativePutOff(member_id=request.member_id))
-        return native_put_off_ms(group, request.member_id, due_at, now)
+        return native_put_off_ms(group, due_at, now)
 
     def paced(self, request: GroupHeartbeat, answer: GroupHeartbeatAnswer, after_ms: int) -> GroupHeartbeatAnswer:
         """A native member's heartbeat has passed through: it is told when to come again."""

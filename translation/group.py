@@ -35,6 +35,7 @@ class MemberChanged(GroupFact, frozen=True, kw_only=True):
 
     transition: Transition
     contract: Contract = Contract()
+    interval_ms: int = 0  # the coordinator's wish, as the member was told last; 0: it has heard of none
 
 
 class NativeBeat(GroupFact, frozen=True, kw_only=True):
@@ -150,7 +151,6 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     beat_at: int | None = None  # a direct native member: it was last seen to have beaten, at this time or later
     beat_within_ms: int = 0  # but no later than so long after it
     put_off_at: int | None = None  # a passing one: since then its heartbeats have been answered here
-    interval_ms: int = 0  # how often it is to beat by the coordinator's wish
     seat: int = 0  # a local one: whose turn it is to beat when all is quiet (watch.py)
     hears_at: int = LONG_AGO  # a local one: its client hears of a rebalance then, if told before, as last described
     gives_at: int = LONG_AGO  # and will have let go then
@@ -167,6 +167,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pacing: Pacing = Pacing()
     members: dict[str, Known] = {}
     locals: tuple[str, ...] = ()  # who of them lives behind this proxy, in order
+    interval_ms: int = 0  # how often all are to beat by the coordinator's wish; 0: nobody has heard it
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
     hushed_until: int = 0  # how far all members have been told of that
@@ -187,6 +188,11 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def is_moving(self, now: int) -> bool:
         return now < self.moving_until
+
+    @property
+    def heartbeat_ms(self) -> int:
+        """How often a direct native member beats: a coordinator tells all members of a group the same."""
+        return self.interval_ms or self.pacing.heartbeat_ms
 
     @property
     def assignor(self) -> str | None:
@@ -241,9 +247,9 @@ def native_due_at(group: Group, member_id: str, epoch: int, now: int) -> int:
     return max(now, min(group.quiet_until, since + group.pacing.grace_ms))
 
 
-def native_put_off_ms(group: Group, member_id: str, due_at: int, now: int) -> int:
+def native_put_off_ms(group: Group, due_at: int, now: int) -> int:
     """The interval told to who is put off."""
-    return min(max(due_at - now, _native_least_ms(group)), group.members[member_id].interval_ms)
+    return min(max(due_at - now, _native_least_ms(group)), group.heartbeat_ms)
 
 
 def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:

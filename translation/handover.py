@@ -118,7 +118,7 @@ def _gives_from(group: Group, name: str, planned: Mapping[str, HandOverPlanned],
     if known.local:
         return max(now, known.hears_at, planned[name].at if name in planned else now)
     if known.beat_at is None:
-        return now + group.pacing.heartbeat_ms // 2
+        return now + group.heartbeat_ms // 2
     return _earliest_beat(group, known.beat_at, now - TRUST_MS)
 
 
@@ -217,7 +217,7 @@ def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
 
 def _earliest_beat(group: Group, beat_at: int, from_: int) -> int:
     """The first beat that is wholly at or after `from_`, of one that was seen to beat at `beat_at` or later."""
-    interval_ms = group.pacing.heartbeat_ms
+    interval_ms = group.heartbeat_ms
     return beat_at + -(-max(from_ - beat_at, 0) // interval_ms) * interval_ms
 
 
@@ -226,7 +226,7 @@ def _likely_beat(group: Group, receiver: Known, given_at: int) -> int:
     as likely as at any other: the longer that was, the less is known, and the less is gained by waiting for the next."""
     if receiver.beat_at is None:
         return given_at
-    interval_ms = group.pacing.heartbeat_ms
+    interval_ms = group.heartbeat_ms
     within_ms = max(1, min(receiver.beat_within_ms, interval_ms))
     free_at = given_at + int(USUAL_PART * group.pacing.margin_ms)
     rounds, past_ms = divmod(max(free_at - receiver.beat_at, 0), interval_ms)

@@ -48,6 +48,8 @@ DESCRIPTION_PATIENCE_MS = 2000
 FADED_MS = 60_000
 # How often they are forgotten: it takes a look at all who are there.
 FORGET_MS = 5_000
+# Who beats seldom may still have to give or to take: a group moves for a beat of theirs, and so long.
+BEYOND_A_BEAT_MS = 1_000
 UNKNOWN = Known()
 # Up to this many members may each look for themselves where their group cannot be described. The heartbeats of more, every
 # tenth of a second from when a coordinator moves, would be a storm.
@@ -119,6 +121,7 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
         return _stir(group, now, grace_ms) if before is not None and before.epoch > 0 else group
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
     losses = owned - assigned
+    group = _with(group, interval_ms=changed.interval_ms or group.interval_ms)
     group = _epoch_rose(group, transition.epoch, name, now)
     members = _know(
         group,
@@ -192,9 +195,8 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
         passing=True,
         beat_at=now,
         put_off_at=None,
-        interval_ms=beat.interval_ms,
     )
-    group = _with(group, members=members)
+    group = _with(group, members=members, interval_ms=beat.interval_ms or group.interval_ms)
     return _stir(group, now) if beat.epoch_answered != beat.epoch_sent else group
 
 
@@ -216,7 +218,8 @@ def is_deserted(group: Group, now: int) -> bool:
 def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:
     """Motion. A leave begins a grace; anything else ends it, for then the coordinator has computed already."""
     quiet_until = now + grace_ms
-    return _with(group, quiet_until=quiet_until, moving_until=quiet_until + group.pacing.motion_ms, stirred=True)
+    motion_ms = max(group.pacing.motion_ms, group.heartbeat_ms + BEYOND_A_BEAT_MS)
+    return _with(group, quiet_until=quiet_until, moving_until=quiet_until + motion_ms, stirred=True)
 
 
 def _attend(group: Group, orders: list[GroupOrder], now: int) -> Group:

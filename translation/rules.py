@@ -73,6 +73,7 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     # look sooner. A few look the more often, the longer descriptions take.
     look_ms: int = 1000
     poll_ms: int = 200
+    # For a beat of those who beat seldom, if that is longer.
     motion_ms: int = 6000
     # A direct native member beats at this interval unless its group was told another.
     heartbeat_ms: int = 5000

@@ -29,7 +29,7 @@ def part_of(seat: int) -> float:
 def looked_at(group: Group, looker: str | None, now: int) -> int:
     """When somebody here last beat before this one, and saw nothing. While the group moves that is not long ago: between
     two looks lies a poll, and at times the grace after a leave."""
-    interval_ms = group.pacing.heartbeat_ms
+    interval_ms = group.heartbeat_ms
     others = [group.members[name].seat for name in group.locals if name != looker]
     ago = min(((now - int(interval_ms * part_of(seat))) % interval_ms for seat in others), default=interval_ms)
     return now - (min(ago, group.pacing.poll_ms + group.pacing.grace_ms) if group.is_moving(now) else ago)

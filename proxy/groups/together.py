@@ -59,7 +59,8 @@ class Together:
         self._seeks = 0
 
     def changed(self, transition: Transition, member: Member) -> None:
-        fact = gr.MemberChanged(transition=transition, contract=member.contract)
+        told_ms = member.interval_ms or 0
+        fact = gr.MemberChanged(transition=transition, contract=member.contract, interval_ms=told_ms)
         self._tell(transition.group_id, fact)
         told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
         if told and not self._own_hosts and not self._seeks:
@@ -101,7 +102,7 @@ class Together:
         if group is None or due_at <= now:
             return False
         self._tell(body.group_id, gr.NativePutOff(member_id=body.member_id))
-        line.answer(request.answered(native.put_off(body, gr.native_put_off_ms(group, body.member_id, due_at, now))))
+        line.answer(request.answered(native.put_off(body, gr.native_put_off_ms(group, due_at, now))))
         return True
 
     def _forward(self, line: Line, request: Request) -> None:

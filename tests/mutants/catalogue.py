@@ -949,6 +949,18 @@ GROUP = (
     ),
     Mutant(
         "group.py",
+        "return self.interval_ms or self.pacing.heartbeat_ms",
+        "return self.pacing.heartbeat_ms",
+        "a native member beats as often as its coordinator wishes",
+    ),
+    Mutant(
+        "motion.py",
+        "max(group.pacing.motion_ms, group.heartbeat_ms + BEYOND_A_BEAT_MS)",
+        "group.pacing.motion_ms",
+        "a group moves for as long as those who beat seldom may still have to give",
+    ),
+    Mutant(
+        "group.py",
         "return min(max(paced_ms, _native_least_ms(group)), interval_ms)",
         "return max(paced_ms, _native_least_ms(group))",
         "a native member is never paced slower than the coordinator wishes",

@@ -75,6 +75,14 @@ HOSTING = (
     ),
     hosted(
         "together.py",
+        "contract=member.contract, interval_ms=told_ms)",
+        "contract=member.contract)",
+        "how often members are to beat is known of those here",
+        "tests/proxy/test_real_group_settings.py::"
+        "test_who_is_to_beat_less_often_than_before_is_given_to_just_before_it_does",
+    ),
+    hosted(
+        "together.py",
         "if group is None or due_at <= now:",
         "if True:",
         "and put off in the grace after a leave",

@@ -95,6 +95,12 @@ def test_a_change_that_moves_no_epoch_is_no_sign() -> None:
     assert told([(100, absent)], of_locals("m"))[1] == [Tell("m", MotionSeen(until=6_100))]
 
 
+@pytest.mark.parametrize(("interval_ms", "until"), [(0, 6_000), (1_000, 6_000), (15_000, 16_000)])
+def test_a_group_moves_for_a_beat_of_members_that_beat_seldom(interval_ms: int, until: int) -> None:
+    news = msgspec.structs.replace(changed("m", epoch=3), interval_ms=interval_ms)
+    assert told([(0, news)], of_locals("m"))[0].moving_until == until
+
+
 def test_a_client_that_must_give_up_something_is_a_sign_of_motion() -> None:
     """Who is to receive it, and who else must give, would learn of it with the next beat."""
     must_give = changed("m", owned=tps(0, 1), assigned=tps(0))
@@ -479,7 +485,7 @@ def test_who_is_put_off_comes_again_when_it_is_due_and_no_less_often_than_the_co
     due_at: int, asked_ms: int, told_ms: int
 ) -> None:
     beat = NativeBeat(member_id="x", epoch_sent=3, epoch_answered=3, interval_ms=asked_ms)
-    assert native_put_off_ms(told([(0, beat)], QUIET)[0], "x", due_at, 0) == told_ms
+    assert native_put_off_ms(told([(0, beat)], QUIET)[0], due_at, 0) == told_ms
 
 
 def test_nobody_is_put_off_where_natives_are_not_paced() -> None:

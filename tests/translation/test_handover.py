@@ -15,6 +15,8 @@ from translation.group import (
     Group,
     GroupOrder,
     Known,
+    MemberChanged,
+    NativeBeat,
     Tell,
 )
 from translation.handover import Gift, best_plan
@@ -49,6 +51,22 @@ def test_partitions_for_a_direct_native_member_are_given_up_just_before_its_beat
     assert told([(5_300, view)], group)[1] == [Tell("m", HandOverPlanned(at=10_100 - 400, beat_at=10_100))]
 
 
+HEARD_HERE = changed("m", owned=tps(0, 1), assigned=tps(0))
+HEARD_ON_ITS_WAY = NativeBeat(member_id="p", epoch_sent=2, epoch_answered=2)
+
+
+@pytest.mark.parametrize("heard", [HEARD_HERE, HEARD_ON_ITS_WAY])
+@pytest.mark.parametrize(("interval_ms", "due_at"), [(0, 5_100), (2_000, 2_100), (15_000, 15_100)])
+def test_it_beats_as_often_as_its_coordinator_has_told_any_member_to(
+    heard: MemberChanged | NativeBeat, interval_ms: int, due_at: int
+) -> None:
+    wish = msgspec.structs.replace(heard, interval_ms=interval_ms)
+    before = described(member("m", 2, (0, 1), (0, 1)), epoch=2)
+    view = described(member("m", 2, (0, 1), (0,)), member("x", 3, (), (1,)), epoch=3)
+    group, _ = told([(0, wish), (50, changed("n")), (100, before), (300, view)], losing())
+    assert told([(1_000, view)], group)[1] == [Tell("m", HandOverPlanned(at=due_at - 400, beat_at=due_at))]
+
+
 def seated(*names: str, epoch: int = 2) -> Group:
     """Of members that take turns to beat, at rest."""
     members = {name: Known(epoch=epoch, local=True, seat=seat) for seat, name in enumerate(names)}
@@ -63,6 +81,11 @@ def test_what_made_the_epoch_rise_came_after_somebody_here_last_looked(names: st
     """Turns are at 0, 2.5, 1.25 and 3.75 s of each 5: whose beat saw it did not see it before."""
     group = told([(11_300, changed("m", epoch=3))], seated(*names))[0]
     assert (group.rose_at, group.rose_within_ms) == (since, 11_300 - since)
+
+
+def test_who_is_to_look_seldom_has_not_looked_for_long() -> None:
+    rare = msgspec.structs.replace(seated("m", "n"), interval_ms=15_000)
+    assert told([(21_000, changed("m", epoch=3))], rare)[0].rose_at == 7_500
 
 
 def test_the_first_sign_of_it_is_that_a_member_here_has_to_give() -> None:

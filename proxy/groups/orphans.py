@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 LOOK_MS = 3_000
 # Who is spoken for beats every five seconds, and has the epoch of its group soon after that moves on.
 LAG_MS = 6_000
+# So soon after its own beat, where its coordinator wishes for one less often.
+SOON_MS = 1_000
 # librdkafka dials again after ten seconds at the latest, others sooner; and clients beat three times in a session.
 DIAL_MS = 12_000
 BEATS_IN_A_SESSION = 3
@@ -101,7 +103,8 @@ class Orphans:
         if key not in self._lags or self._lags[key].epoch != member.epoch:
             self._lags[key] = Lag(member.epoch, now_ms)
         lags_ms = now_ms - self._lags[key].since
-        if lags_ms >= LAG_MS and now_ms - self._began_at >= self._may_be_silent_ms(key, member.client_id):
+        may_lag_ms = max(LAG_MS, self._host.together.heartbeat_ms(key[0]) + SOON_MS)
+        if lags_ms >= may_lag_ms and now_ms - self._began_at >= self._may_be_silent_ms(key, member.client_id):
             self._leaving.add(key)
             self._replaced[key[0], member.client_id] += 1
             leave = Departure(group_id=key[0], seen=member, cause=NOT_BACK)

@@ -76,6 +76,11 @@ class Together:
         group = self._groups.get(group_id)
         return group.locals if group else ()
 
+    def heartbeat_ms(self, group_id: str) -> int:
+        """How often its members are to beat."""
+        group = self._groups.get(group_id)
+        return group.heartbeat_ms if group else self._pacing.heartbeat_ms
+
     def wants_description(self, key: Key) -> None:
         self._tell(key[0], gr.DescriptionWanted(member_id=key[1]))
 

@@ -29,7 +29,9 @@ def beats_for(seconds: float, member: ByHand) -> None:
         assert member.beat() == 0
 
 
-def test_who_is_to_beat_less_often_than_before_is_given_to_just_before_it_does(cluster: Cluster, proxy: Running) -> None:
+def test_who_is_to_beat_less_often_than_before_is_given_to_just_before_it_does(
+    cluster: Cluster, proxy: Running
+) -> None:
     """A direct native member takes at its own heartbeats alone: until then a client here reads on what it shall give."""
     group = f"group-settings-{uuid.uuid4()}"
     cluster.create_topic(group, partitions=4)

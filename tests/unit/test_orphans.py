@@ -24,6 +24,7 @@ from proxy.groups.orphans import DIAL_MS, LAG_MS, LONGEST_MS, LOOK_MS
 from proxy.groups.passing import GroupRules
 from proxy.logs import Log
 from proxy.observations import Changed, HeartbeatAnswered, HeartbeatSent, Observation
+from tests.unit.observing import changed
 from tests.unit.test_journal import entry
 from translation.member import Member
 from translation.rules import Pacing, Rules
@@ -35,6 +36,7 @@ OURS, ANOTHERS = "/10.0.0.1", "/10.0.0.2"
 EPOCH = 7
 A_LOOK, ANSWER_MS = LOOK_MS / 1000, 100
 SESSION_MS, SHORT_MS = 30_000, 10_000
+SELDOM_MS = 15_000
 
 
 class Scene:
@@ -236,6 +238,19 @@ async def test_one_that_follows_late_is_looked_at_anew(begun: Callable[..., Scen
         await trio.sleep(LAG_MS / 1000 - 0.1)
         assert scene.left == []
     await trio.sleep(A_LOOK)
+    assert scene.left == ["old"]
+
+
+async def test_where_members_are_to_beat_seldom_it_may_follow_as_late(
+    begun: Callable[..., Scene], autojump_clock: MockClock
+) -> None:
+    """Its client may be at another proxy of this host, which hears of the group at its own beats."""
+    scene = begun(session_ms=SHORT_MS)
+    told = Member(group_id=GROUP, member_id="told", interval_ms=SELDOM_MS)
+    scene.host.together.changed(changed(0, group_id=GROUP, member_id="told").transition, told)
+    await trio.sleep(SELDOM_MS / 1000 + A_LOOK)
+    assert scene.left == []
+    await trio.sleep(2 * A_LOOK)
     assert scene.left == ["old"]
 
 

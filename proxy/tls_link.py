@@ -10,9 +10,11 @@ once. As with plaintext, a connection on which a member speaks to its coordinato
 
 from __future__ import annotations
 
+import contextlib
 import ssl
 import traceback
 from collections.abc import Awaitable, Callable
+from socket import SHUT_RDWR
 
 import trio
 
@@ -104,7 +106,8 @@ class TlsLink:
         may_ask = not (self._broker_ended or self.conversation.is_unfinished)
         if not self._lingering and may_ask and desk is not None and desk.needed():
             self._lingering = True
-            # Not closed before the end: a pump may be waiting in it, and is cancelled with us.
+            # Closed at the end. Until then no pump is to wait for it: what a member has yet to hear lies behind.
+            _hang_up(self._client)
             self.conversation.client_left()
             self._connections.lingers(self)
             desk.left()
@@ -183,13 +186,14 @@ class TlsLink:
             self.close(Cause.CLIENT_CLOSED)
 
     async def _from_client(self) -> bytes | bytearray | None:
-        """What the client sent, empty at its end; None when no more is to be taken because we drain."""
-        if self._draining and not self.conversation.request_under_way:
+        """What the client sent, empty at its end; None when no more is to be taken: we drain, or have hung up."""
+        if self._lingering or (self._draining and not self.conversation.request_under_way):
             return None
         with trio.CancelScope() as self._receiving:
-            arrived = await self._client.receive_some(RECEIVE_BYTES)
-            self._receiving = None
-            return arrived
+            try:
+                return await self._client.receive_some(RECEIVE_BYTES)
+            finally:
+                self._receiving = None
         return None
 
     async def _broker_to_client(self, broker: trio.abc.Stream) -> None:
@@ -253,3 +257,11 @@ async def _send(stream: trio.abc.Stream, data: bytes | bytearray | memoryview, l
         await stream.send_all(data)
     except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError, OSError) as failure:
         raise Disconnect(lost, str(failure)) from failure
+
+
+def _hang_up(stream: trio.abc.Stream) -> None:
+    """Whoever waits for the peer to say or to take something goes on."""
+    sock = socket_of(stream)
+    if sock is not None:
+        with contextlib.suppress(OSError):
+            sock.shutdown(SHUT_RDWR)

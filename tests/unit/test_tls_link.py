@@ -24,8 +24,10 @@ from proxy.socket_stream import SocketStream
 from proxy.tls_link import TlsLink
 from tests.unit.test_conversation import OPAQUE, PROOF, UNFINISHED, answer, request
 from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
+from tests.unit.test_link import is_so
 
 PATIENCE_SECONDS = 30
+MORE_THAN_IS_ROOM_FOR = 4 * 1024 * 1024
 
 
 class Ends:
@@ -233,3 +235,48 @@ async def test_what_a_silent_broker_has_not_heard_by_then_it_never_hears(
     broker.settimeout(PATIENCE_SECONDS)
     with broker, pytest.raises(ends_so) if ends_so is not None else contextlib.nullcontext():
         assert broker.recv(1) == b""
+
+
+async def test_a_client_that_takes_no_answers_keeps_nothing_from_a_member_that_stays(nursery: trio.Nursery) -> None:
+    """What the member has yet to hear lies behind what the client does not take. And who is given up is hung up on: it may
+    go on elsewhere, and what it goes on to say here is said in nobody's name."""
+    ends, heard = Ends(Needed()), list[Bytes | None]()
+    near, far = socket.socketpair()
+    ends.link._client, client = SocketStream(near), SocketStream(far)
+    nursery.start_soon(ends.run)
+    await client.send_all(request(TAKEN, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    ends.link.flush()
+    await client.send_all(request(OPAQUE, 2))
+    assert await ends.broker.receive_some() == request(OPAQUE, 2)
+    await ends.broker.send_all(answer(2, bytes(MORE_THAN_IS_ROOM_FOR)))
+    await is_so(ends.link.leaves_broker_unread)
+    ends.link.conversation.ask(request(OPAQUE, 77)[4:], lambda frame: heard.append(frame and bytes(frame)))
+    ends.link.close(Cause.CLIENT_LOST)
+    assert await ends.broker.receive_some() == request(OPAQUE, 77)
+    await ends.broker.send_all(answer(77))
+    await is_so(lambda: heard == [answer(77)[4:]])
+    with pytest.raises(trio.BrokenResourceError):
+        await client.send_all(request(OPAQUE, 3))
+    assert ends.counts.connections_open == 1
+    await client.aclose()
+
+
+async def test_a_request_that_a_client_was_reset_in_is_waited_for_no_more(nursery: trio.Nursery) -> None:
+    """Else the connection that its member needs would be cut, for a request that takes too long."""
+    ends = Ends(Needed())
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(TAKEN, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    ends.link.conversation.answer(answer(1)[4:])
+    ends.near.receive_stream.receive_some_hook = reset
+    await ends.client.send_all(request(OPAQUE, 2)[:5])
+    await trio.testing.wait_all_tasks_blocked()
+    assert ends.counts.connections_open == 1
+    assert ends.link.conversation.request_under_way
+    assert not ends.link.stalled_by_client()
+
+
+async def reset() -> None:
+    raise trio.BrokenResourceError

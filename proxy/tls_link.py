@@ -84,9 +84,11 @@ class TlsLink:
             if not (why[0] in CLIENT_GONE or self._client_ended or self._lingering):
                 self._part(why[0])
             throw_away(socket_of(self._broker), why[0], self._lingering)
-            for stream in (self._client, self._broker):
-                if stream is not None:
-                    await trio.aclose_forcefully(stream)
+            # Both, also where it is the process that ends.
+            with trio.CancelScope(shield=True):
+                for stream in (self._client, self._broker):
+                    if stream is not None:
+                        await trio.aclose_forcefully(stream)
             self._connections.closed(self, *why)
 
     def close(self, cause: Cause, detail: str = "") -> None:

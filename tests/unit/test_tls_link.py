@@ -280,3 +280,16 @@ async def test_a_request_that_a_client_was_reset_in_is_waited_for_no_more(nurser
 
 async def reset() -> None:
     raise trio.BrokenResourceError
+
+
+async def test_both_streams_are_closed_and_its_end_is_counted_when_the_process_ends(nursery: trio.Nursery) -> None:
+    ends = Ends(Desk())
+    with trio.CancelScope() as process:
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(ends.run)
+            await trio.testing.wait_all_tasks_blocked()
+            ends.link.close(Cause.DRAINED, "still busy at the end of the drain")
+            process.cancel()
+    with trio.fail_after(PATIENCE_SECONDS):
+        assert (await ends.client.receive_some(), await ends.broker.receive_some()) == (b"", b"")
+    assert (ends.counts.disconnects["drained"], ends.counts.connections_open) == (1, 0)

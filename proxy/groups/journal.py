@@ -98,6 +98,8 @@ class Journal:
             if each >= 0:
                 os.close(each)
         self._file = self._lock = -1
+        # The file may be another process' by now. Whose time ends while the last traces are exported, that one will miss.
+        self._path = None
 
     def _changed(self, key: Key) -> None:
         if self._path is not None and not self.is_behind:

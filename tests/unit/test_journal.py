@@ -243,6 +243,18 @@ def test_a_place_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path
         Journal(tmp_path / "file" / "journal", quiet())
 
 
+def test_what_becomes_of_members_after_its_end_is_not_written_and_nobody_is_alarmed(tmp_path: Path) -> None:
+    """The last traces may take seconds, and a session end meanwhile: that the next process finds out."""
+    out = io.StringIO()
+    journal = Journal(tmp_path / "journal", Log(out=out))
+    journal.remember(entry("m"))
+    journal.close()
+    journal.forget(("g", "m"))
+    journal.catch_up()
+    assert (out.getvalue(), journal.is_behind) == ("", False)
+    assert Journal(tmp_path / "journal", quiet()).entries == {("g", "m"): entry("m")}
+
+
 def test_a_journal_in_use_is_nobody_elses_and_stays_whole(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = Journal(path, quiet())

@@ -240,8 +240,7 @@ def native_due_at(group: Group, member_id: str, epoch: int, now: int) -> int:
     coordinator compute a target without the replacement. Not for longer, whoever else may leave meanwhile; and nobody, where
     the coordinator's interval is to be told while the group moves."""
     known = group.members.get(member_id)
-    is_paced = group.pacing.native_moving_ms > 0
-    if known is None or not known.passing or known.epoch != epoch or not is_paced:
+    if known is None or not known.passing or known.epoch != epoch or not group.pacing.paces_natives:
         return now
     since = now if known.put_off_at is None else known.put_off_at
     return max(now, min(group.quiet_until, since + group.pacing.grace_ms))

@@ -3,10 +3,10 @@
 Who will receive is in the targets of a description. A receiver behind this proxy is told once all that it gets is free,
 so those who give to it are asked at one time, when the last of them can hear it: each earlier one would only let its
 partitions lie. A native one that passes through is paced, and takes at once. A direct native member takes at its next
-beat: so the clients are asked just before one of the receivers' beats, whichever leaves partitions with nobody for the
-least time in all.
+beat, and so does one that passes where natives are not paced: so the clients are asked just before one of the receivers'
+beats, whichever leaves partitions with nobody for the least time in all.
 
-Where direct native members take part, some of what a newcomer gets may be theirs to give, at beats of theirs that are far
+Where such native members take part, some of what a newcomer gets may be theirs to give, at beats of theirs that are far
 apart. So one that has nothing yet is not kept waiting for the last: who can hear it at once is asked at once, and the
 newcomer begins with that.
 """
@@ -28,7 +28,7 @@ WAIT_PART = 0.25
 USUAL_PART = 0.25
 # Beats before which it is tried.
 MOST_TRIED = 16
-TAKES_AT_ONCE = Known(passing=True)  # whoever is not known here
+NOBODY = Known()
 
 
 class Gift(NamedTuple):
@@ -110,10 +110,10 @@ def rest_from(group: Group, described: Described, planned: Mapping[str, HandOver
 
 
 def _gives_from(group: Group, name: str, planned: Mapping[str, HandOverPlanned], now: int) -> int:
-    """What nobody has, and what a native that passes through has, may come at once. When a direct native will beat may not
-    be known: then in half an interval, as likely as not."""
+    """What nobody has, and what a paced native has, may come at once. When a direct native will beat may not be known: then
+    in half an interval, as likely as not."""
     known = group.members.get(name)
-    if known is None or known.passing:
+    if known is None or _is_paced(group, known):
         return now
     if known.local:
         return max(now, known.hears_at, planned[name].at if name in planned else now)
@@ -124,7 +124,7 @@ def _gives_from(group: Group, name: str, planned: Mapping[str, HandOverPlanned],
 
 def _hungry(group: Group, described: Described) -> set[str]:
     """Newcomers here that have nothing, and might have to wait for natives."""
-    if not any(_is_slow(member) for member in group.members.values()):
+    if not any(_is_slow(group, member) for member in group.members.values()):
         return set()
     return {member.member_id for member in described.members if not member.assigned} & set(group.locals)
 
@@ -161,9 +161,9 @@ def held(group: Group, described: Described) -> set[TopicPartition]:
 def best_plan(group: Group, gifts: Sequence[Gift], idle: int, now: int) -> HandOverPlanned:
     """Now, or when the last of the givers hears, or a margin before some receiver's beat after either, whichever costs
     least: what is given up lies idle until its receiver takes it, and what lies idle already does so until then. And a
-    direct native that waits for more than it has is worth a little: it could begin with that at any beat."""
-    receivers = [group.members.get(gift.receiver, TAKES_AT_ONCE) for gift in gifts]
-    slow = [receiver for receiver in receivers if _is_slow(receiver)]
+    native that waits for more than it has is worth a little: it could begin with that at any beat."""
+    receivers = [group.members[gift.receiver] for gift in gifts if gift.receiver in group.members]
+    slow = [receiver for receiver in receivers if _is_slow(group, receiver)]
     waiting = idle + WAIT_PART * len(slow)
 
     def cost(plan: HandOverPlanned) -> tuple[float, int]:
@@ -188,8 +188,12 @@ def _before(group: Group, beat_at: int, start: int) -> HandOverPlanned:
     return HandOverPlanned(at=due_at - margin_ms, beat_at=due_at)
 
 
-def _is_slow(receiver: Known) -> bool:
-    return not receiver.local and not receiver.passing
+def _is_paced(group: Group, known: Known) -> bool:
+    return known.passing and group.pacing.paces_natives
+
+
+def _is_slow(group: Group, known: Known) -> bool:
+    return not known.local and not _is_paced(group, known)
 
 
 def _idle_ms(group: Group, gifts: Sequence[Gift], at: int) -> int:
@@ -202,13 +206,13 @@ def _idle_ms(group: Group, gifts: Sequence[Gift], at: int) -> int:
 
 def _hear_at(group: Group, gift: Gift) -> int:
     """Both its giver and its receiver, if that one lives here."""
-    return max(gift.hears_at, group.members.get(gift.receiver, TAKES_AT_ONCE).hears_at)
+    return max(gift.hears_at, group.members.get(gift.receiver, NOBODY).hears_at)
 
 
 def _taken_at(group: Group, gift: Gift, at: int, whole_at: int) -> int:
     given_at = max(at, gift.hears_at)
-    receiver = group.members.get(gift.receiver, TAKES_AT_ONCE)
-    if receiver.passing:
+    receiver = group.members.get(gift.receiver, NOBODY)
+    if _is_paced(group, receiver):
         return given_at
     if receiver.local:
         return whole_at

@@ -79,3 +79,8 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_ms: int = 5000
     # A hand-over is to be complete this long before the receiver's beat.
     margin_ms: int = 400
+
+    @property
+    def paces_natives(self) -> bool:
+        """Those that pass through come for what there is to take, while their group moves."""
+        return self.native_moving_ms > 0

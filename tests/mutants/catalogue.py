@@ -889,6 +889,12 @@ GROUP = (
     ),
     Mutant(
         "handover.py",
+        "known.passing and group.pacing.paces_natives",
+        "known.passing",
+        "natives that pass and are not paced take at a beat of theirs",
+    ),
+    Mutant(
+        "handover.py",
         "if described.group_epoch > described.assignment_epoch or not group.wishers",
         "if not group.wishers",
         "what is yet to be computed may come at once",

@@ -21,6 +21,7 @@ from translation.group import (
 )
 from translation.handover import Gift, best_plan
 from translation.member import LONG_AGO
+from translation.rules import Pacing
 from translation.states import Phase
 
 
@@ -187,6 +188,23 @@ def test_natives_that_pass_through_are_never_waited_for() -> None:
     assert best_at(group, gifts("p", "l", "n", "nobody"), idle=0, now=77) == 77
 
 
+UNPACED = msgspec.structs.replace(QUIET.pacing, native_moving_ms=0)
+
+
+def test_natives_that_pass_and_are_not_paced_take_at_a_beat_of_theirs_like_direct_ones() -> None:
+    """They were asked for at once, and what was given lay until then: nine partition-seconds instead of two, each time."""
+    group = msgspec.structs.replace(QUIET, pacing=UNPACED)
+    group, _ = told([(500, NativeBeat(member_id="p", epoch_sent=3, epoch_answered=3, interval_ms=5_000))], group)
+    assert best_at(group, gifts("p"), idle=0, now=1_000) == 5_500 - 400
+
+
+def test_such_a_one_beats_when_the_coordinator_wishes() -> None:
+    group = msgspec.structs.replace(QUIET, pacing=UNPACED)
+    group, _ = told([(500, NativeBeat(member_id="p", epoch_sent=3, epoch_answered=3, interval_ms=10_000))], group)
+    assert best_at(group, gifts("p"), idle=0, now=1_000) == 10_500 - 400
+    assert best_at(group, gifts("p", hears_at=10_450), idle=0, now=1_000) == 20_500 - 400
+
+
 def test_among_several_receivers_the_moment_with_the_least_idle_time_is_chosen() -> None:
     """Two of the three partitions go to the one that beats at 4 s: waiting for it leaves 1 x 2 s idle, not 2 x 3 s."""
     assert best_at(EARLY_AND_LATE, gifts("early", "late", "late"), idle=0, now=0) == 4_000 - 400
@@ -279,11 +297,11 @@ def test_what_can_still_be_given_up_later_is_not_on_its_way() -> None:
     assert told_newcomer().coming == 0
 
 
-def rest_from(behind: int = 0, lacking: int = 1, **giver: Any) -> int:
+def rest_from(behind: int = 0, lacking: int = 1, pacing: Pacing = QUIET.pacing, **giver: Any) -> int:
     """A newcomer asks, and lacks one partition, which somebody else has: when it can come at the earliest."""
     members = {"n": Known(epoch=3, local=True), "giver": Known(epoch=3, **giver)}
     locals_ = tuple(name for name, known in members.items() if known.local)
-    group = msgspec.structs.replace(QUIET, members=members, locals=locals_, wishers=frozenset({"n"}))
+    group = Group(group_id="g", pacing=pacing, members=members, locals=locals_, wishers=frozenset({"n"}))
     has_it = member("giver", 3, (1,), (), hears_at=giver.get("hears_at", LONG_AGO))
     view = described(member("n", 3, (0,), (0, lacking)), has_it, epoch=3, behind=behind)
     return learned_by_n(told([(100, view)], group)[1]).rest_from
@@ -300,6 +318,10 @@ def test_what_a_direct_native_has_comes_after_its_beat() -> None:
     assert rest_from(beat_at=-2_000) == 3_000
     assert rest_from(beat_at=-5_850) == -850
     assert rest_from() == 2_600
+
+
+def test_so_does_what_a_native_has_that_passes_and_is_not_paced() -> None:
+    assert rest_from(pacing=UNPACED, passing=True, beat_at=-2_000) == 3_000
 
 
 def test_what_a_client_here_has_comes_when_it_can_hear_that_it_must_give_it() -> None:

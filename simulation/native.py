@@ -40,8 +40,8 @@ class NativeStyle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NativeMember:
-    """`paced` is what the proxy does to the interval in the answers of those that pass through it; `put_off` says how soon a
-    heartbeat is to come again that is answered there (0: none is); `is_still`: nothing gets through now."""
+    """`paced` is what the proxy does to the interval in the answers of those that pass through it, heard or not; `put_off`
+    says how soon a heartbeat is to come again that is answered there (0: none is); `is_still`: nothing gets through now."""
 
     def __init__(
         self,
@@ -141,12 +141,12 @@ class NativeMember:
             self._clock.after(self.style.retry_ms, lambda: self._beat(life))
 
     def _answered(self, life: int, request: GroupHeartbeat, answer: GroupHeartbeatAnswer, sent: int) -> None:
+        answer = self._paced(request, answer, self._clock.now - sent)
         if life != self._life or not self.alive:
             return None
         self._in_flight, self.heard_at = False, self._clock.now
         if answer.error_code:
             return self._refused(life, Error(answer.error_code))
-        answer = self._paced(request, answer, self._clock.now - sent)
         if request.member_epoch > 0:
             rises(f"epoch of {self.name}", request.member_epoch, answer.member_epoch)
         self.epoch = answer.member_epoch

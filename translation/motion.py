@@ -37,7 +37,7 @@ from translation.group import (
     Tell,
     TimePassed,
 )
-from translation.group_heartbeat import JOIN_EPOCH, TopicPartition
+from translation.group_heartbeat import JOIN_EPOCH, STATIC_LEAVE_EPOCH, TopicPartition
 from translation.handover import TRUST_MS, held, on_its_way, plans, rest_from
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
@@ -184,8 +184,7 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
     if beat.answered_after_ms >= group.slowest_ms or now >= group.slowest_until:
         group = _with(group, slowest_ms=beat.answered_after_ms, slowest_until=now + SLOWEST_MS)
     if beat.epoch_sent < JOIN_EPOCH:
-        group = _without(group, beat.member_id)
-        return _stir(group, now, group.pacing.grace_ms)
+        return _native_left(group, beat, now)
     if now - group.forgot_at > FORGET_MS:
         group = _with(group, members=_there(group, now), forgot_at=now)
     members = _know(
@@ -198,6 +197,15 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
     )
     group = _with(group, members=members, interval_ms=beat.interval_ms or group.interval_ms)
     return _stir(group, now) if beat.epoch_answered != beat.epoch_sent else group
+
+
+def _native_left(group: Group, beat: NativeBeat, now: int) -> Group:
+    """A static one mostly for a while: it keeps what it has, and no target is computed for its leaving. But what it had yet
+    to give up, if it was behind, is free at once."""
+    left, group = group.members.get(beat.member_id, UNKNOWN), _without(group, beat.member_id)
+    if beat.epoch_sent != STATIC_LEAVE_EPOCH:
+        return _stir(group, now, group.pacing.grace_ms)
+    return _stir(group, now) if 0 < left.epoch < group.epoch else group
 
 
 def has_faded(known: Known, now: int) -> bool:

@@ -888,6 +888,18 @@ GROUP = (
         "a native that was to beat a moment ago may do so now",
     ),
     Mutant(
+        "motion.py",
+        "if beat.epoch_sent != STATIC_LEAVE_EPOCH:",
+        "if True:",
+        "a static native that leaves for a while moves nothing",
+    ),
+    Mutant(
+        "motion.py",
+        "return _stir(group, now) if 0 < left.epoch < group.epoch else group",
+        "return group",
+        "but what it had yet to give up is free at once",
+    ),
+    Mutant(
         "handover.py",
         "known.passing and group.pacing.paces_natives",
         "known.passing",

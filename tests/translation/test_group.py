@@ -200,6 +200,22 @@ def test_native_members_that_pass_through_are_signs_too() -> None:
     assert "x" not in group.members
 
 
+@pytest.mark.parametrize("epoch", [3, 0])
+def test_a_static_native_that_leaves_for_a_while_moves_nothing(epoch: int) -> None:
+    """It keeps what it has. Its fellows looked for it six seconds long, and what was to change hands waited for the grace.
+    (One that was here before a proxy restarted is not known.)"""
+    there = Known(epoch=epoch, passing=True, beat_at=0)
+    group = msgspec.structs.replace(of_locals("n"), epoch=3, members={"n": Known(epoch=3, local=True), "x": there})
+    left, orders = told([(100, NativeBeat(member_id="x", epoch_sent=-2, epoch_answered=-2))], group)
+    assert (orders, left.is_moving(100), left.quiet_until, "x" in left.members) == ([], False, 0, False)
+
+
+def test_but_what_it_had_yet_to_give_up_is_free_and_looked_for_at_once() -> None:
+    group, _ = told([(0, beats("x")), (10_000, changed("n", epoch=4)), (20_000, TimePassed())], of_locals("n"))
+    _, orders = told([(20_100, NativeBeat(member_id="x", epoch_sent=-2, epoch_answered=-2))], group)
+    assert orders == [Tell("n", MotionSeen(until=26_100))]
+
+
 @pytest.mark.parametrize(("moving", "asked_ms", "told_ms"), [(True, 5_000, 300), (False, 5_000, 2_000), (False, 1, 1)])
 def test_natives_that_pass_through_are_paced_and_never_slowed_down(moving: bool, asked_ms: int, told_ms: int) -> None:
     group = msgspec.structs.replace(QUIET, moving_until=100 if moving else 0)

@@ -12,11 +12,11 @@ import trio
 
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
-from tests.clients import Client
+from tests.clients import Client, overlaps
 from tests.clients.makes import each, makes
 from tests.kafka import Cluster
 from tests.proxy.running import Running
-from tests.proxy.settled import describe
+from tests.proxy.settled import at_rest, describe
 from tests.proxy.test_members import NATIVE
 
 pytestmark = pytest.mark.broker
@@ -120,3 +120,28 @@ async def test_a_pattern_finds_the_topic_that_is_made_later(cluster: Cluster, pr
         await alice.produce(later, 10)
         await alice.until(lambda: len(alice.values) >= 10)
         await is_native(cluster, topic)
+
+
+@pytest.mark.parametrize("way", ["directly", "through the proxy"])
+async def test_a_native_members_pattern_finds_it_too_beside_a_legacy_member(
+    cluster: Cluster, proxy: Running, way: str
+) -> None:
+    """There the coordinator matches it (KIP-848, "Regex Based Subscription"), and no member names the new topic."""
+    topic = await new_topic(cluster)
+    native_at = cluster.bootstrap if way == "directly" else proxy.bootstrap
+    async with (
+        await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
+        await Client.start("confluent-kafka", native_at, name="nina") as nina,
+    ):
+        alice.subscribe(topic, topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
+        nina.subscribe(f"^{topic}.*", topic, protocol="consumer")
+        await nina.until(lambda: nina.owned and alice.owned | nina.owned == every(topic, 2))
+        later = await new_topic(cluster, 2, f"{topic}-later")
+        await nina.until(lambda: nina.owned >= every(later, 2) and alice.owned | nina.owned >= every(topic, 2))
+        await alice.produce(topic, 10)
+        await alice.produce(later, 10, first=10)
+        await nina.until(lambda: len(alice.values) + len(nina.values) >= 20)
+        assert sorted(alice.values + nina.values, key=int) == [str(number) for number in range(20)]
+        assert overlaps([alice, nina]) == []
+        described = await at_rest(cluster, topic, alice, nina)
+        assert [member.member_type for member in described.members] == [NATIVE] * 2

@@ -247,19 +247,25 @@ def native_due_at(group: Group, member_id: str, epoch: int, now: int) -> int:
 
 
 def native_put_off_ms(group: Group, due_at: int, now: int) -> int:
-    """The interval told to who is put off."""
-    return min(max(due_at - now, _native_least_ms(group)), group.heartbeat_ms)
+    """The interval told to who is put off: what is left of the grace. All of a crowd would be back at one moment then, and in
+    step ever after: for as long as a grace they keep their distance."""
+    crowd_ms = min(_crowd_ms(group), group.pacing.grace_ms)
+    return min(max(due_at - now, _answerable_ms(group), crowd_ms), group.heartbeat_ms)
 
 
 def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:
     """The heartbeat interval told to a native member that passes through. It obeys: measured, a group whose natives
     are paced converges in a fraction of a second. Never slower than the coordinator wishes."""
     paced_ms = group.pacing.native_moving_ms if group.is_moving(now) else group.pacing.native_quiet_ms
-    return min(max(paced_ms, _native_least_ms(group)), interval_ms) if paced_ms else interval_ms
+    return min(max(paced_ms, _answerable_ms(group), _crowd_ms(group)), interval_ms) if paced_ms else interval_ms
 
 
-def _native_least_ms(group: Group) -> int:
+def _answerable_ms(group: Group) -> int:
     """librdkafka takes the interval for the timeout of its next heartbeat too, and hangs up when that has passed: the
-    coordinator must have time to answer, also when it begins to be slow. And heartbeats of many leave it time for others."""
-    crowd_us = (len(group.members) - len(group.locals)) * group.pacing.native_us
-    return max(group.pacing.native_moving_ms, crowd_us // 1000, TIMES_AS_SLOW * group.slowest_ms)
+    coordinator must have time to answer, also when it begins to be slow."""
+    return max(group.pacing.native_moving_ms, TIMES_AS_SLOW * group.slowest_ms)
+
+
+def _crowd_ms(group: Group) -> int:
+    """Heartbeats of many leave the coordinator time for others."""
+    return (len(group.members) - len(group.locals)) * group.pacing.native_us // 1000

@@ -823,8 +823,8 @@ GROUP = (
     ),
     Mutant(
         "group.py",
-        "crowd_us // 1000, ",
-        "",
+        "_answerable_ms(group), _crowd_ms(group)), interval_ms)",
+        "_answerable_ms(group)), interval_ms)",
         "heartbeats of many natives leave their coordinator time for others",
     ),
     Mutant(
@@ -979,15 +979,27 @@ GROUP = (
     ),
     Mutant(
         "group.py",
-        "return min(max(paced_ms, _native_least_ms(group)), interval_ms)",
-        "return max(paced_ms, _native_least_ms(group))",
+        "return min(max(paced_ms, _answerable_ms(group), _crowd_ms(group)), interval_ms)",
+        "return max(paced_ms, _answerable_ms(group), _crowd_ms(group))",
         "a native member is never paced slower than the coordinator wishes",
     ),
     Mutant(
         "group.py",
-        "return min(max(paced_ms, _native_least_ms(group)), interval_ms)",
-        "return min(paced_ms, interval_ms)",
+        "max(paced_ms, _answerable_ms(group), _crowd_ms(group)), interval_ms)",
+        "max(paced_ms, _crowd_ms(group)), interval_ms)",
         "a native member that takes its interval for a timeout is told no less than an answer may take",
+    ),
+    Mutant(
+        "group.py",
+        "min(_crowd_ms(group), group.pacing.grace_ms)",
+        "_crowd_ms(group)",
+        "one of a crowd that is put off is back when the grace is over",
+    ),
+    Mutant(
+        "group.py",
+        "_answerable_ms(group), crowd_ms), group.heartbeat_ms)",
+        "_answerable_ms(group)), group.heartbeat_ms)",
+        "but not all of the crowd at one moment",
     ),
     Mutant(
         "group.py",

@@ -504,6 +504,14 @@ def test_who_is_put_off_comes_again_when_it_is_due_and_no_less_often_than_the_co
     assert native_put_off_ms(told([(0, beat)], QUIET)[0], due_at, 0) == told_ms
 
 
+@pytest.mark.parametrize(("natives", "told_ms"), [(2, 500), (700, 700), (2_000, 1_000)])
+def test_those_of_a_crowd_that_are_put_off_do_not_come_at_one_moment_nor_much_later(natives: int, told_ms: int) -> None:
+    """Of two thousand each heard two seconds, where half a one was left of the grace."""
+    names = {f"x{number}": Known(epoch=3, passing=True) for number in range(natives)}
+    group = msgspec.structs.replace(QUIET, members=names, interval_ms=5_000)
+    assert native_put_off_ms(group, due_at=500, now=0) == told_ms
+
+
 def test_nobody_is_put_off_where_natives_are_not_paced() -> None:
     """The interval told to who is put off would be ours. librdkafka takes it for a timeout, and pacing is switched off where
     that is too short."""

@@ -23,7 +23,6 @@ Settings:
 The byte path:
     conversation.py        what becomes of each frame of a client? (the heart; no sockets)
     treatments.py          what is done with a request of some API and version?
-    authentication.py      is a client within its authentication?
     answers.py             what is a client owed, in which order?
     wire.py                which answers are rewritten, and how?
     link.py                a plaintext connection: two raw sockets

@@ -7,11 +7,16 @@ client is owed for it.
 Requests of groups are *taken*: handed whole to the desk, which forwards them (as they came or otherwise) or answers them
 now or later. Until it has done either, nothing that the client sends behind is looked at, as it would be with a broker,
 which has one request of a connection in hand at a time. The desk's own requests to the broker are no part of this: they
-go out in between (`ask`), but never within an authentication (`authentication.py`).
+go out in between (`ask`), but never within an authentication.
 
 Nearly all requests are opaque both ways, and for them the work is one look at twelve bytes of header. A chunk that
 holds only opaque frames is returned as it came, uncopied. And where nothing else is under way (`idle`), what arrives is
 mostly one of them, whole: that is asked first (`passes`, and so with answers).
+
+SaslHandshake v0 is the exception to "frames have headers": what follows it are bare tokens, until a frame begins with
+an API and version that we know. No token does: a SCRAM token starts with letters, a GSSAPI one with 0x60 or 0x05, a
+PLAIN one with a zero and a user's name, where a version would be above 8,000. While tokens are exchanged no answer is
+expected, and whatever the broker sends passes.
 """
 
 from __future__ import annotations
@@ -19,17 +24,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from struct import Struct
 from typing import Literal
 
 from kafka_protocol.messages import keys
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Prompt, Rewritten
-from proxy.authentication import STEPS, Step, past_tokens
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.not_kafka import refused
 from proxy.settings import Limits
-from proxy.treatments import REQUEST_HEADER, SMALLEST_REQUEST, Desk, Treatment, Wire
+from proxy.treatments import Desk, Treatment, Wire
 
+# Length, api key and version as one number, correlation id.
+REQUEST_HEADER = Struct(">iIi")
+SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
 # What a client may send behind a request that is in hand; then it is not read from.
 LARGEST_BACKLOG = 256 * 1024
 # Of a request that is judged by its beginning, or answered here. More than any that a client has reason to send.
@@ -42,7 +50,8 @@ LARGEST_OF_STRANGERS = 32 * 1024
 OPAQUE = Treatment.OPAQUE
 # What goes to the broker for most requests, where others have bytes instead.
 AS_IT_CAME: Literal[True] = True
-# Whose answers leave changed.
+# After which requests a client is not through with authentication; whose answers leave changed.
+UNAUTHENTICATED = (Treatment.AUTHENTICATION, Treatment.TOKENS_FOLLOW, Treatment.PROOF)
 REWRITTEN = (Treatment.PRODUCE_REWRITTEN, Treatment.REWRITTEN, Treatment.INTRODUCTION)
 
 
@@ -59,11 +68,13 @@ class Conversation:
         "_max_request_bytes",
         "_max_taken_bytes",
         "_open_desk",
+        "_proving",
         "_tail",
         "_treatments",
         "_wanted",
         "_wire",
         "asks_ahead",
+        "authenticated",
         "desk",
         "dropped",
         "expected",
@@ -75,7 +86,6 @@ class Conversation:
         "owed",
         "requests",
         "software",
-        "step",
         "to_come",
     )
 
@@ -111,8 +121,10 @@ class Conversation:
         self.requests = 0
         # Name and version of the client's software, where it said so.
         self.software = ("", "")
-        # Of its authentication, while it may be within that. Who has asked for nothing yet may have all of it to come.
-        self.step: Step | None = Step()
+        # No step of authentication is under way, as far as can be seen from what was last asked and answered.
+        self.authenticated = False
+        # One may be under way all the same: it may have more steps, which the client takes before it asks anything else.
+        self._proving = False
         # The broker knows who is at the client's end, if it wants to. It is asked only about a client with a large request.
         self._is_let_in = False
         # Where requests of groups go; set when the first one comes (connections.py).
@@ -151,11 +163,6 @@ class Conversation:
         return self.owed.quiet and not (self.request_under_way or self.in_hand or self.outbox)
 
     @property
-    def authenticated(self) -> bool:
-        """No step of authentication is under way, as far as can be seen from what was last asked and answered."""
-        return self.step is None or self.step.is_answered
-
-    @property
     def is_unfinished(self) -> bool:
         """Should the client go now, the broker would wait for the rest of a request, or for the next step of an
         authentication, and could be asked nothing else any more."""
@@ -191,7 +198,7 @@ class Conversation:
         if its_size != size or self._treatments.get(api) is not OPAQUE:
             return False
         self.expected.append(correlation_id)
-        self.step = None
+        self.authenticated = True
         self.requests += 1
         self._count[api] += 1
         return True
@@ -245,7 +252,7 @@ class Conversation:
                 self._watch(api, correlation_id)
             if treatment is OPAQUE:
                 self.expected.append(correlation_id)
-                self.step = None
+                self.authenticated, self._proving = True, False
                 self.is_plain = True
             else:
                 instead = self._instead_of(data[at + 4 : after], api, correlation_id, size, after < end)
@@ -316,7 +323,7 @@ class Conversation:
             assert self._open_desk is not None, "groups are taken only where there is a desk for them"
             self.desk = self._open_desk()
             self._looking = True
-        self.step, self.in_hand = None, True
+        self.authenticated, self._proving, self.in_hand = True, False, True
         return self.desk
 
     def _let_in(self) -> None:
@@ -345,22 +352,43 @@ class Conversation:
             if acks is None:
                 raise Disconnect(Cause.MALFORMED_REQUEST, "a Produce request that ends before its acks")
             if acks == 0:
-                self.step = None
+                self.authenticated, self._proving = True, False
                 return AS_IT_CAME
         if treatment is Treatment.DROPPED and self.dropped is None:
             self.dropped = (correlation_id, api, self._wire.client_id(frame))
         self.owed.tokens = treatment is Treatment.TOKENS_FOLLOW
-        self.step = step = Step() if treatment in STEPS else None
+        self._proving = treatment in UNAUTHENTICATED
+        self.authenticated = not self._proving
         if treatment in REWRITTEN:
             self.expected.append(Rewritten(correlation_id, api))
-        elif step is not None and treatment is Treatment.PROOF:
-            self.expected.append(Awaited(correlation_id, partial(step.proven, self._wire, api)))
+        elif treatment is Treatment.PROOF:
+            self.expected.append(Awaited(correlation_id, partial(self._proven, api)))
         else:
             self.expected.append(correlation_id)
         return AS_IT_CAME
 
+    def _proven(self, api: int, verdict: Bytes | None) -> Bytes | None:
+        """Who failed to prove who they are is cut off by the broker. Who did it anew may have nothing to ask for minutes, and
+        what waits for the end of it must not wait for that: a member would be given up meanwhile."""
+        self.authenticated = True
+        if verdict is not None and self._wire.begins_session(api, verdict):
+            self._proving = False
+        return verdict
+
     def _pass_tokens(self, data: Bytes, at: int, end: int) -> int:
-        at, self.owed.tokens = past_tokens(data, at, end, self._max_request_bytes, self._treatments)
+        """Skip the bare tokens from `at`; stop at a frame that names an API, or that can't be judged yet."""
+        while end - at >= LENGTH.size:
+            (size,) = LENGTH.unpack_from(data, at)
+            if not 0 <= size <= self._max_request_bytes:
+                raise refused(size, self._max_request_bytes)
+            if size >= SMALLEST_REQUEST:
+                if end - at < REQUEST_HEADER.size:
+                    break
+                _, api, _ = REQUEST_HEADER.unpack_from(data, at)
+                if api in self._treatments:
+                    self.owed.tokens = False
+                    break
+            at += 4 + size
         return at
 
     # ------------------------------------------------------------------------------------------------- for the desk
@@ -381,14 +409,14 @@ class Conversation:
     def ask(self, frame: bytes, heard: Heard) -> None:
         """A request of our own."""
         own = Own(int.from_bytes(frame[4:8], "big", signed=True), heard)
-        if self.step is None or self.step.is_over:
+        if self.authenticated and not self._proving:
             self.expected.append(own)
             self.outbox.append(LENGTH.pack(len(frame)) + frame)
         else:
             self._deferred.append((frame, own))
 
     def take_outbox(self) -> bytes:
-        if self._deferred and (self.step is None or self.step.is_over):
+        if self._deferred and self.authenticated and not self._proving:
             deferred, self._deferred = self._deferred, []
             for frame, own in deferred:
                 self.ask(frame, own.heard)
@@ -400,8 +428,7 @@ class Conversation:
 
     def client_left(self) -> None:
         """No step of an authentication will follow; whether one should have is not known where the last was answered."""
-        if self.step is not None:
-            self.step.is_last = True
+        self._proving = False
 
     def waiting(self) -> bool:
         """The client has sent more behind a request that is in hand no longer: `from_client(b"")` looks at it."""

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from struct import Struct
 from typing import Protocol
 
-from proxy.answers import LENGTH, Bytes, Rewriter
-
-# Length, api key and version as one number, correlation id.
-REQUEST_HEADER = Struct(">iIi")
-SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
+from proxy.answers import Bytes, Rewriter
 
 
 class Treatment(Enum):

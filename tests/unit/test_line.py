@@ -55,7 +55,7 @@ class Lingering:
     def __init__(self) -> None:
         wire = Wire(Directory(Settings(upstream=("kafka:9092",))))
         self.conversation = Conversation(wire, Counts(), Limits(max_request_bytes=1_000, max_rewritten_bytes=1_000))
-        self.conversation.step = None
+        self.conversation.authenticated = True
         self.line: Line | None = None
         self.ended = False
         self.is_behind = False

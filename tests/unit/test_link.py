@@ -294,7 +294,7 @@ async def test_a_request_that_had_begun_when_it_was_drained_is_the_last(epoll_se
 async def test_an_answer_that_its_client_did_not_stay_for_is_read_to_its_end(epoll_set: EpollSet, ends: Ends) -> None:
     """A member needs the connection: what it asks is answered behind that."""
     talk, heard = ends.link.conversation, trio.Event()
-    talk.desk, talk.step = Needed(), None
+    talk.desk, talk.authenticated = Needed(), True
     large = answer(1, bytes(8 * PIECE))
     async with trio.open_nursery() as tasks:
         tasks.start_soon(epoll_set.run)
@@ -409,7 +409,7 @@ async def test_so_it_is_before_the_set_had_its_turn(epoll_set: EpollSet, ends: E
 
 async def test_what_was_asked_here_while_its_client_went_is_sent(epoll_set: EpollSet, ends: Ends) -> None:
     talk = ends.link.conversation
-    talk.desk, talk.step = Needed(), None
+    talk.desk, talk.authenticated = Needed(), True
     async with connected(epoll_set, ends) as broker:
         talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
         ends.link.close(Cause.CLIENT_LOST)
@@ -458,7 +458,7 @@ async def test_a_drain_waits_for_what_a_member_asks_whose_client_has_gone(epoll_
     """What it says next may be that it leaves."""
     desk = Needed()
     talk = ends.link.conversation
-    talk.desk, talk.step, desk.asking = desk, None, True
+    talk.desk, talk.authenticated, desk.asking = desk, True, True
     async with connected(epoll_set, ends) as broker:
         talk.ask(request(OPAQUE, 77)[4:], lambda _: None)
         ends.link.close(Cause.CLIENT_LOST)
@@ -475,7 +475,7 @@ async def test_a_desk_that_fails_at_the_end_of_a_connection_ends_nothing_else(ep
         raise ValueError
 
     talk = ends.link.conversation
-    talk.desk, talk.step = Desk(), None
+    talk.desk, talk.authenticated = Desk(), True
     async with connected(epoll_set, ends):
         talk.ask(request(OPAQUE, 77)[4:], fails)
         ends.link.close(Cause.IDLE)
@@ -487,7 +487,7 @@ async def test_a_client_that_ends_behind_a_request_in_hand_is_served_as_it_would
 ) -> None:
     """The desk asks before it forwards: the broker hears of the end behind what it is still to hear."""
     talk = ends.link.conversation
-    talk.desk, talk.step = Desk(), None
+    talk.desk, talk.authenticated = Desk(), True
     async with connected(epoll_set, ends) as broker:
         talk.in_hand = True
         talk.ask(request(OPAQUE, 77)[4:], lambda _: None)

@@ -53,8 +53,7 @@ class Groups:
         self._wakes: dict[str, int] = {}
 
     def changed(self, transition: Transition, member: Member) -> None:
-        told_ms = member.interval_ms or 0
-        fact = MemberChanged(transition=transition, contract=member.contract, interval_ms=told_ms)
+        fact = MemberChanged(transition=transition, contract=member.contract, interval_ms=member.interval_ms)
         self._tell(transition.group_id, fact)
 
     def assignor(self, group_id: str) -> str | None:

@@ -35,7 +35,7 @@ class MemberChanged(GroupFact, frozen=True, kw_only=True):
 
     transition: Transition
     contract: Contract = Contract()
-    interval_ms: int = 0  # the coordinator's wish, as the member was told last; 0: it has heard of none
+    interval_ms: int | None = None  # the coordinator's wish, as the member was told last
 
 
 class NativeBeat(GroupFact, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ NOT_SWEPT = """## Those that are not swept
 - `next_target_ms` 1,200: so long who comes with others waits for a target with all of them in it. It is the coordinator's
   assignment interval, and time for a heartbeat.
 - `motion_ms` 6,000: a sign of motion is followed by others for as long as members that beat every 5 s still have to. Where
-  the coordinator wishes for less, for one interval of theirs and a second.
+  the coordinator wishes for heartbeats less often, for one interval of theirs and a second.
 - `describe_us` 100: the members of a large group that wait each ask for a description ten times a second, and each is as dear
   as the group is large. A thousand members see the next a tenth of a second after the last: with 0 their start takes five
   times the steps, and they are at rest no sooner (`python -m bench.simulation.run`).

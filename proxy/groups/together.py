@@ -59,8 +59,7 @@ class Together:
         self._seeks = 0
 
     def changed(self, transition: Transition, member: Member) -> None:
-        told_ms = member.interval_ms or 0
-        fact = gr.MemberChanged(transition=transition, contract=member.contract, interval_ms=told_ms)
+        fact = gr.MemberChanged(transition=transition, contract=member.contract, interval_ms=member.interval_ms)
         self._tell(transition.group_id, fact)
         told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
         if told and not self._own_hosts and not self._seeks:

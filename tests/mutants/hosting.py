@@ -75,7 +75,7 @@ HOSTING = (
     ),
     hosted(
         "together.py",
-        "contract=member.contract, interval_ms=told_ms)",
+        "contract=member.contract, interval_ms=member.interval_ms)",
         "contract=member.contract)",
         "how often members are to beat is known of those here",
         "tests/proxy/test_real_group_settings.py::"

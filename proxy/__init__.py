@@ -24,6 +24,7 @@ The byte path:
     conversation.py        what becomes of each frame of a client? (the heart; no sockets)
     treatments.py          what is done with a request of some API and version?
     answers.py             what is a client owed, in which order?
+    asking_ahead.py        does a client ask for more while something is unanswered?
     wire.py                which answers are rewritten, and how?
     link.py                a plaintext connection: two raw sockets
     leg.py, pipe.py        one of its sockets; bytes that never enter this process

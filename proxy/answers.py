@@ -74,6 +74,9 @@ class Local:
         self.frame = frame
 
 
+Expected = int | Held | Local
+
+
 class Rewriter(Protocol):
     def rewrite(self, api: int, answer: Bytes) -> Bytes: ...
 
@@ -98,7 +101,7 @@ class Answers:
         self._rewriter = rewriter
         self._rewritten = counts.rewritten
         self._max_held_bytes = max_held_bytes
-        self.expected: deque[int | Held | Local] = deque()
+        self.expected: deque[Expected] = deque()
         # Local answers that are due now, with nothing from the broker before them.
         self.due: list[bytes] = []
         # Of the opaque answer under way: how many of its bytes have yet to come. Whoever moves some of them by another

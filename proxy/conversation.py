@@ -23,12 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from struct import Struct
 from typing import Literal
 
-from kafka_protocol.messages import keys
 from proxy.answers import LENGTH, Answers, Awaited, Bytes, Heard, Own, Prompt, Rewritten
+from proxy.asking_ahead import AskingAhead
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.not_kafka import refused
@@ -42,8 +41,6 @@ SMALLEST_REQUEST = REQUEST_HEADER.size - LENGTH.size
 LARGEST_BACKLOG = 256 * 1024
 # Of a request that is judged by its beginning, or answered here. More than any that a client has reason to send.
 LARGEST_BEGINNING = 256 * 1024
-# Of our own questions that may stand behind a client's Fetch.
-MOST_OF_OURS = 64
 # Of a request of a group that is read, to the last field, of a client that has yet to show who it is.
 LARGEST_OF_STRANGERS = 32 * 1024
 # An enum's attribute costs ten times a global's, and this one is asked for with every request.
@@ -62,7 +59,6 @@ class Conversation:
         "_count",
         "_deferred",
         "_is_let_in",
-        "_last_fetch",
         "_looking",
         "_max_pipelined",
         "_max_request_bytes",
@@ -73,7 +69,7 @@ class Conversation:
         "_treatments",
         "_wanted",
         "_wire",
-        "asks_ahead",
+        "ahead",
         "authenticated",
         "desk",
         "dropped",
@@ -131,10 +127,8 @@ class Conversation:
         self.desk: Desk | None = None
         # The desk has a request in hand that is neither forwarded nor answered yet.
         self.in_hand = False
-        # Noted since there is a desk: the last Fetch, by its correlation id; and whether the client has asked for more while
-        # that, or a held Heartbeat, was unanswered, as most clients do.
-        self._last_fetch: int | None = None
-        self.asks_ahead = False
+        # Noted since there is a desk.
+        self.ahead = AskingAhead(self.expected)
         # What the desk sends to the broker, in order; it goes before anything the client sends later.
         self.outbox: list[bytes] = []
         # Our own requests that wait for the end of an authentication.
@@ -174,9 +168,14 @@ class Conversation:
         return self.in_hand and any(isinstance(each, Awaited) for each in self.expected)
 
     @property
-    def keeps_itself_waiting(self) -> bool:
-        """The client fetches here, and asks for one thing at a time: while anything is in hand it reads nothing."""
-        return self._last_fetch is not None and not self.asks_ahead
+    def asks_of_its_own(self) -> bool:
+        """The broker has yet to answer the desk: that a member leaves, it may be."""
+        return self.desk is not None and self.desk.asking
+
+    @property
+    def is_needed(self) -> bool:
+        """A member speaks to its coordinator here: the connection must outlive its client's socket."""
+        return self.desk is not None and self.desk.needed()
 
     @property
     def full(self) -> bool:
@@ -248,8 +247,8 @@ class Conversation:
                 raise refused(size, self._max_request_bytes)
             after = at + 4 + size
             treatment = self._treatments.get(api)
-            if self.desk is not None and not self.asks_ahead:
-                self._watch(api, correlation_id)
+            if self.desk is not None and not self.ahead.is_seen:
+                self.ahead.asked(api, correlation_id)
             if treatment is OPAQUE:
                 self.expected.append(correlation_id)
                 self.authenticated, self._proving = True, False
@@ -276,14 +275,6 @@ class Conversation:
             return data[:end] if end < len(data) else data
         passed.append(data[start:end])
         return b"".join(passed)
-
-    def _watch(self, api: int, correlation_id: int) -> None:
-        """Who asks again while its last Fetch is unanswered asks ahead. The client has said nothing since that, so behind it
-        only questions of ours can stand."""
-        if self._last_fetch is not None:
-            self.asks_ahead = self._last_fetch in islice(reversed(self.expected), MOST_OF_OURS)
-        if api >> 16 == keys.FETCH:
-            self._last_fetch = correlation_id
 
     def _keep(self, data: Bytes, wanted: int) -> None:
         """What can't be looked at before so much of it is there; or, behind a request in hand, before that is no longer."""
@@ -427,8 +418,11 @@ class Conversation:
         return taken
 
     def client_left(self) -> None:
-        """No step of an authentication will follow; whether one should have is not known where the last was answered."""
+        """And the connection outlives it. No step of an authentication will follow; whether one should have is not known
+        where the last was answered."""
         self._proving = False
+        if self.desk is not None:
+            self.desk.left()
 
     def waiting(self) -> bool:
         """The client has sent more behind a request that is in hand no longer: `from_client(b"")` looks at it."""

@@ -281,7 +281,7 @@ class Link:
 
     def _client_ended(self, broker: Leg) -> None:
         self._client.ended = True
-        if self.conversation.quiet or self._needed():
+        if self.conversation.quiet or self.conversation.is_needed:
             self.close(Cause.CLIENT_CLOSED)
         else:
             broker.ending = True
@@ -339,16 +339,12 @@ class Link:
         # Again and again: a request that had begun may be whole by now.
         self._arm()
         is_unsent = self._client.stuck or (self._broker is not None and self._broker.stuck)
-        # Of a client that has gone nothing is owed to anybody, but what members say for the last time arrives.
-        desk = self.conversation.desk
         is_over = not is_unsent and self.conversation.quiet
-        if is_over or (self._lingering and not (desk is not None and desk.asking)):
+        # Of a client that has gone nothing is owed to anybody, but what members say for the last time arrives.
+        if is_over or (self._lingering and not self.conversation.asks_of_its_own):
             self.close(Cause.DRAINED)
 
     # --------------------------------------------------------------------------------------------------- lingering
-
-    def _needed(self) -> bool:
-        return self.conversation.desk is not None and self.conversation.desk.needed()
 
     def _linger(self) -> bool:
         """The client has gone, a member stays: true if so."""
@@ -356,24 +352,22 @@ class Link:
             return False
         if self._lingering:
             return True
-        desk = self.conversation.desk
-        if self._broker is None or self._broker.ended or desk is None or not desk.needed():
+        if self._broker is None or self._broker.ended or not self.conversation.is_needed:
             return False
         self._lingering = True
         self._epoll_set.forget(self._client.sock)
         self._client.watched = 0
         self._client.abandon()
         self._arm()
-        self.conversation.client_left()
         self._connections.lingers(self)
-        desk.left()
+        self.conversation.client_left()
         # It may have gone in the middle of something, and what was asked here meanwhile waits.
         self.flush()
         return True
 
     def release(self) -> None:
         """No member speaks on this connection any more."""
-        if self._lingering and not self._needed():
+        if self._lingering and not self.conversation.is_needed:
             self.close(Cause.RELEASED)
 
     # -------------------------------------------------------------------------------------------------- what to await

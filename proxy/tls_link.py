@@ -104,22 +104,19 @@ class TlsLink:
 
     def _linger(self) -> bool:
         """The client has gone, a member stays: true if so."""
-        desk = self.conversation.desk
         may_ask = not (self._broker_ended or self.conversation.is_unfinished)
-        if not self._lingering and may_ask and desk is not None and desk.needed():
+        if not self._lingering and may_ask and self.conversation.is_needed:
             self._lingering = True
             # Closed at the end. Until then no pump is to wait for it: what a member has yet to hear lies behind.
             _hang_up(self._client)
-            self.conversation.client_left()
             self._connections.lingers(self)
-            desk.left()
+            self.conversation.client_left()
             # It may have gone in the middle of something, and what was asked here meanwhile waits.
             self.flush()
         return self._lingering and may_ask
 
     def release(self) -> None:
-        desk = self.conversation.desk
-        if self._lingering and not (desk is not None and desk.needed()):
+        if self._lingering and not self.conversation.is_needed:
             self.close(Cause.RELEASED)
 
     def drain(self) -> None:
@@ -127,10 +124,9 @@ class TlsLink:
         if self._receiving is not None and not self.conversation.request_under_way:
             self._receiving.cancel()
         is_unsent = self._client_writing.locked() or self._broker_writing.locked()
-        # Of a client that has gone nothing is owed to anybody, but what members say for the last time arrives.
-        desk = self.conversation.desk
         is_over = not is_unsent and self.conversation.quiet
-        if is_over or (self._lingering and not (desk is not None and desk.asking)):
+        # Of a client that has gone nothing is owed to anybody, but what members say for the last time arrives.
+        if is_over or (self._lingering and not self.conversation.asks_of_its_own):
             self.close(Cause.DRAINED)
 
     def stalled_by_client(self) -> bool:
@@ -180,11 +176,9 @@ class TlsLink:
             await self._send_ours(broker)
         # TLS can't be half-closed through trio: an end from the client is an end, once what it asked is answered.
         self._client_ended = True
-        desk = self.conversation.desk
-        is_needed = desk is not None and desk.needed()
         # While the broker is asked about the request in hand, what lies behind that is whole requests, for all we know.
         is_cut = self.conversation.request_under_way and not self.conversation.asks
-        if self.conversation.quiet or is_cut or is_needed:
+        if self.conversation.quiet or is_cut or self.conversation.is_needed:
             self.close(Cause.CLIENT_CLOSED)
 
     async def _from_client(self) -> bytes | bytearray | None:

@@ -41,7 +41,7 @@ class Holds:
         waiting = self._requests.waiting(line.number)
         if waiting is not None and waiting.request.key == keys.HEARTBEAT and line.number is not None:
             key = (waiting.request.body.group_id, waiting.request.body.member_id)
-            line.connection.conversation.asks_ahead = True
+            line.connection.conversation.ahead.is_seen = True
             self._interrupting = True
             self._host.feed(key, ev.HoldInterrupted(request=line.number))
             self._interrupting = False
@@ -49,7 +49,7 @@ class Holds:
     def would_hurt(self, line: Line) -> bool:
         """Holding its Heartbeat: others wait behind it or soon come, as far as that is seen beforehand."""
         is_busy = line.beats() >= MUCH_BETWEEN
-        return is_busy or line.connection.conversation.keeps_itself_waiting
+        return is_busy or line.connection.conversation.ahead.keeps_itself_waiting
 
     def hurt_kin(self, group_id: str, line: Line) -> bool:
         """Most of a few neighbours of its kind stand no holds."""
@@ -59,7 +59,7 @@ class Holds:
 
     def _is_hurt(self, key: Key) -> bool:
         conversation = self._host.lines[key].connection.conversation
-        return has_shown_it(self._host.members[key]) or conversation.keeps_itself_waiting
+        return has_shown_it(self._host.members[key]) or conversation.ahead.keeps_itself_waiting
 
     def answer(self, key: Key, order: do.AnswerHeartbeat) -> None:
         waiting = self._requests.waiting(order.request)
@@ -76,7 +76,7 @@ class Holds:
 
         def look() -> None:
             """From a client that asks ahead it shows nothing: it may be one commit of thousands."""
-            if conversation.requests > requests and not conversation.asks_ahead:
+            if conversation.requests > requests and not conversation.ahead.is_seen:
                 self._host.feed(key, ev.HoldHurt())
 
         self._host.clock.at(now_ms + BEHIND_MS, look)

@@ -97,7 +97,7 @@ HOSTING = (
     ),
     hosted(
         "holding.py",
-        "            if conversation.requests > requests and not conversation.asks_ahead:",
+        "            if conversation.requests > requests and not conversation.ahead.is_seen:",
         "            if False:",
         "a client that waits for each answer is held no more",
         f"{ON_THE_WAY}::test_who_sends_nothing_while_its_heartbeat_is_held_is_soon_held_no_more",

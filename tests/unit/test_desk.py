@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.answers import LENGTH, Bytes
+from proxy.asking_ahead import MOST_OF_OURS
 from proxy.causes import Disconnect
-from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, LARGEST_OF_STRANGERS, MOST_OF_OURS, Conversation
+from proxy.conversation import LARGEST_BACKLOG, LARGEST_BEGINNING, LARGEST_OF_STRANGERS, Conversation
 from proxy.counts import Counts
 from proxy.settings import Limits
 from proxy.treatments import Treatment
@@ -409,14 +410,14 @@ def test_who_fetches_here_and_asks_for_one_thing_at_a_time_keeps_itself_waiting(
     talk = talk_with(desk)
     desk.at_once = talk.forward
     talk.from_client(request(TAKEN, 1))
-    assert not talk.keeps_itself_waiting, "it does not fetch here"
+    assert not talk.ahead.keeps_itself_waiting, "it does not fetch here"
     for number in (2, 4):
         fetches(talk, number)
         talk.ask(own(100 + number), unheard)
         talk.from_broker(answer(number - 1) + answer(number))
         talk.from_client(request(TAKEN, number + 1))
         talk.from_broker(answer(100 + number))
-    assert talk.keeps_itself_waiting
+    assert talk.ahead.keeps_itself_waiting
 
 
 class Looked(int):
@@ -451,8 +452,8 @@ def test_who_asks_for_more_behind_a_fetch_does_not() -> None:
     desk.at_once = lambda frame: talk.answer(body(int.from_bytes(frame[4:8], "big")))
     talk.from_client(request(TAKEN, 1))
     fetches(talk, 2)
-    assert talk.keeps_itself_waiting
+    assert talk.ahead.keeps_itself_waiting
     talk.from_client(request(TAKEN, 3))
     talk.from_broker(answer(2))
     fetches(talk, 4)
-    assert not talk.keeps_itself_waiting
+    assert not talk.ahead.keeps_itself_waiting

@@ -29,7 +29,7 @@ class Held:
     def __init__(self) -> None:
         self.now_ms = 0
         self.fed: list[ev.AnyEvent] = []
-        self.conversation = SimpleNamespace(requests=1, asks_ahead=False)
+        self.conversation = SimpleNamespace(requests=1, ahead=SimpleNamespace(is_seen=False))
         self._later: list[tuple[int, Callable[[], None]]] = []
         request = SimpleNamespace(key=keys.HEARTBEAT, body=SimpleNamespace(group_id="g", member_id="m"))
         self.line = cast(
@@ -104,7 +104,8 @@ def test_who_reads_nothing_else_while_it_waits_would_be_hurt() -> None:
 
 def line(software: str = "", waits: bool = False) -> Line:
     connection = SimpleNamespace(
-        client="10.0.0.1:5000", conversation=SimpleNamespace(keeps_itself_waiting=waits, requests=0)
+        client="10.0.0.1:5000",
+        conversation=SimpleNamespace(ahead=SimpleNamespace(keeps_itself_waiting=waits), requests=0),
     )
     return Line(cast(Connection, connection), cast(Taker, None), (software, "1"))
 

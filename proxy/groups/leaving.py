@@ -123,7 +123,7 @@ class Leaves:
         line.ask(ask, lambda answer: self._looked_up(batch, request, strangers, answer))
 
     def _looked_up(self, batch: Batch, request: Request, strangers: list[int], answer: Any) -> None:
-        (group,) = native.descriptions(answer) if answer is not None else (None,)
+        group = native.described(answer)
         if group is None or group.error_code in NOT_THERE:
             return self._refused(batch, strangers, e.NOT_COORDINATOR if group is None else group.error_code)
         natives = {each.member_id: each for each in group.members if not each.classic}

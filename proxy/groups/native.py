@@ -309,6 +309,11 @@ def descriptions(answer: Any) -> list[SeenGroup]:
     ]
 
 
+def described(answer: Any) -> SeenGroup | None:
+    """The only group that was asked about; None where the broker says nothing, or nothing of any group."""
+    return next(iter(descriptions(answer)), None) if answer is not None else None
+
+
 def _seen(member: Any) -> SeenMember:
     return SeenMember(
         member_id=member.member_id,

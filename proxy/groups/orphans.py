@@ -81,7 +81,7 @@ class Orphans:
         return key in self._host.journal.entries and key not in self._host.members
 
     def _seen(self, line: Line, answer: Any) -> None:
-        (group,) = native.descriptions(answer) if answer is not None else (None,)
+        group = native.described(answer)
         if group is None or group.error_code != e.NONE:
             return
         here = {each.client_host for each in group.members if (group.group_id, each.member_id) in self._host.members}

@@ -47,7 +47,7 @@ class Recognition:
         self._groups: Shared[str, SeenGroup] = Shared(
             host.clock,
             lambda group_id, line: native.ask_description([group_id], line.versions),
-            lambda answer: native.descriptions(answer)[0],
+            native.described,
             lambda _, group: group.error_code in SPOKEN,
         )
         # Of these topics, names by id; none of one that is deleted, or that whoever asks may not describe.

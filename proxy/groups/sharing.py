@@ -34,7 +34,7 @@ class Shared(Generic[What, Said]):
         self,
         clock: Clock,
         question: Callable[[What, Line], Ask],
-        read: Callable[[Any], Said],
+        read: Callable[[Any], Said | None],
         is_for_all: Callable[[What, Said], bool],
     ) -> None:
         self._clock = clock

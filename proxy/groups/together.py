@@ -218,7 +218,7 @@ class Together:
         if group_id not in self._groups:
             # Those who wanted to know have gone.
             return
-        seen = native.descriptions(answer)[0] if answer is not None else None
+        seen = native.described(answer)
         if seen is None or seen.error_code != e.NONE:
             # Not allowed will not change by asking; the rest may.
             for_good = seen is not None and seen.error_code in UNTOLD

@@ -104,7 +104,8 @@ def adopted(coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch, became: s
     monkeypatch.setattr(recognition, "_adopt", lambda *_: requests.became.append("adopted"))
     recognition.ask(1, KEY)
     assert requests.became == [became]
-    assert recognition._caught_up == set()
+    assert not recognition._asked
+    assert not recognition._caught_up
     return [ask.key for ask in coordinator.asked]
 
 
@@ -176,6 +177,13 @@ def test_many_who_ask_who_has_their_instances_share_a_description() -> None:
         for line in asked:
             line.answers.pop()()
     assert (sorted(fed), described) == (sorted(lines), 2)
+
+
+def test_a_broker_that_describes_nothing_has_not_said_who_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Kafka answers so. The request would have been in hand for ever, and with it all that the member says later."""
+    coordinator = Coordinator()
+    monkeypatch.setattr(coordinator, "_answer", lambda _: m.ConsumerGroupDescribeResponse(groups=[]))
+    assert adopted(coordinator, monkeypatch, became="refuse") == [keys.CONSUMER_GROUP_DESCRIBE]
 
 
 def waits(host: Host, request: bytes, line: Line | None = None) -> tuple[int, Lingering]:

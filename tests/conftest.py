@@ -16,16 +16,24 @@ from tests.kafka import Cluster, Security
 from tests.kafka.cluster import OLDEST
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
-# Each of these is one worker's. What needs Spark computes, and the others wait for brokers and clients; and clusters that
-# want certificates and passwords are of four kinds, all of which are there to the end in whatever worker has begun them.
+# Each of these is one worker's. What needs Spark computes, and the others wait for brokers and clients; and clusters of
+# three nodes, or that want certificates and passwords, are there to the end in whatever worker has begun them.
 SPARK = ("tests/pipeline/",)
-SECURED = (
+CLUSTERS = (
     "tests/clients/test_clients.py",
     "tests/kafka/test_cluster.py",
+    "tests/proxy/test_addresses_on_the_wire.py",
     "tests/proxy/test_cli_check.py",
     "tests/proxy/test_cli_watching.py",
+    "tests/proxy/test_clients.py",
+    "tests/proxy/test_exactly_once.py",
+    "tests/proxy/test_libraries.py",
     "tests/proxy/test_security.py",
+    "tests/proxy/test_survival.py",
+    "tests/proxy/test_ways_in.py",
 )
+# Of a broker that waits for its next test, half of what it costs is threads that look for work.
+FEW_THREADS = {"num.io.threads": "2", "num.network.threads": "1"}
 
 
 # How long an example takes is the machine's business.
@@ -47,45 +55,45 @@ def _folders(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[Cluster]:
-    with Cluster.start() as cluster:
+    with Cluster.start(overrides=FEW_THREADS) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kafka3() -> Iterator[Cluster]:
-    with Cluster.start(nodes=3) as cluster:
+    with Cluster.start(nodes=3, overrides=FEW_THREADS) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kafka40() -> Iterator[Cluster]:
-    with Cluster.start(version=OLDEST) as cluster:
+    with Cluster.start(version=OLDEST, overrides=FEW_THREADS) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kafka_tls() -> Iterator[Cluster]:
-    with Cluster.start(security=Security(tls=True)) as cluster:
+    with Cluster.start(security=Security(tls=True), overrides=FEW_THREADS) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kafka_mtls() -> Iterator[Cluster]:
-    with Cluster.start(security=Security(tls=True, mutual=True)) as cluster:
+    with Cluster.start(security=Security(tls=True, mutual=True), overrides=FEW_THREADS) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kafka_sasl() -> Iterator[Cluster]:
     """ACLs are enforced: alice and bob may nothing yet. Who is authenticated may be so again on the same connection."""
-    again = {"connections.max.reauth.ms": "3600000"}
+    again = FEW_THREADS | {"connections.max.reauth.ms": "3600000"}
     with Cluster.start(security=Security(sasl=MECHANISMS, authorizer=True), overrides=again) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kafka_sasl_tls() -> Iterator[Cluster]:
-    with Cluster.start(security=Security(tls=True, sasl=MECHANISMS)) as cluster:
+    with Cluster.start(security=Security(tls=True, sasl=MECHANISMS), overrides=FEW_THREADS) as cluster:
         yield cluster
 
 
@@ -105,7 +113,7 @@ class Sharing(LoadFileScheduling):
     """File by file, but for what is one worker's."""
 
     def _split_scope(self, nodeid: str) -> str:
-        together = [each for each in (SPARK, SECURED) if nodeid.startswith(each)]
+        together = [each for each in (SPARK, CLUSTERS) if nodeid.startswith(each)]
         return together[0][0] if together else super()._split_scope(nodeid)
 
 
@@ -115,4 +123,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes a worker longest comes first."""
-    items.sort(key=lambda item: (not item.nodeid.startswith(SPARK), not item.nodeid.startswith(SECURED)))
+    items.sort(key=lambda item: (not item.nodeid.startswith(SPARK), not item.nodeid.startswith(CLUSTERS)))

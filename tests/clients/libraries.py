@@ -112,7 +112,8 @@ def java_jars(version: str) -> Path:
 def go(program: str) -> list[str]:
     folder = BUILT / "go"
     sources = [path for path in sorted((HERE / "go").rglob("*")) if path.is_file()]
-    build = ["go", "build", "-mod=readonly", "-o", f"{folder}/", "./..."]
+    no_debugging = ["-ldflags=-s -w", "-gcflags=all=-dwarf=false"]
+    build = ["go", "build", "-mod=readonly", *no_debugging, "-o", f"{folder}/", "./..."]
     _build(folder, sources, build, cwd=HERE / "go")
     return [str(folder / program)]
 

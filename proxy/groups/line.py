@@ -297,7 +297,8 @@ class Line:
 
     def admit(self, group_id: str, then: Callable[[int], None]) -> None:
         """`then` hears 0, or the error with which whatever is asked about this group here must be refused."""
-        if self._taker.clock.now_ms < self._admitted.get(group_id, 0):
+        # The right of a native client may have been seen in an answer to it, and nothing asked about its broker yet.
+        if self.versions and self._taker.clock.now_ms < self._admitted.get(group_id, 0):
             then(e.NONE)
         elif group_id in self._at_the_door:
             self._at_the_door[group_id].append(then)

@@ -29,6 +29,9 @@ from translation.group_heartbeat import GroupHeartbeat
 MEMBER: Key = ("group", "member")
 HEARTBEAT = GroupHeartbeat(group_id="group", member_id="member", member_epoch=1)
 OFFERED = {keys.CONSUMER_GROUP_HEARTBEAT: (0, 1)}
+SAID = m.ApiVersionsResponse(
+    api_keys=[m.ApiVersionsResponseApiVersion(api_key=keys.CONSUMER_GROUP_HEARTBEAT, min_version=0, max_version=1)]
+)
 JOIN = m.JoinGroupRequest(group_id="group", protocol_type="consumer")
 # Behind its answer.
 CLIENTS_FETCH = 7
@@ -150,13 +153,32 @@ async def test_only_a_coordinators_word_on_nobody_opens_the_door(said: int, told
     connection, line = lingering()
     heard: list[int] = []
     line.admit("group", heard.append)
-    versions = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse())
+    versions = encode_response(18, 0, FIRST_CORRELATION_ID, SAID)
     verdict = encode_response(12, 0, FIRST_CORRELATION_ID + 1, m.HeartbeatResponse(error_code=said))
     for answer in (versions, verdict):
         connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
     assert heard == [told]
     line.admit("group", heard.append)
     assert heard == [told] * (2 if told == e.NONE else 1)
+
+
+async def test_whose_right_was_seen_in_a_native_join_still_waits_for_what_its_broker_offers() -> None:
+    """A client that was native may join as a legacy one on the same connection: its first heartbeat went out at no version,
+    and its connection was closed for our mistake."""
+    connection, line = lingering()
+    heard: list[int] = []
+    join = m.ConsumerGroupHeartbeatRequest(group_id="group", instance_id="instance")
+    line.ask(native.Ask(keys.CONSUMER_GROUP_HEARTBEAT, 0, join), lambda _: None)
+    joined = encode_response(68, 0, FIRST_CORRELATION_ID, m.ConsumerGroupHeartbeatResponse())
+    connection.conversation.from_broker(LENGTH.pack(len(joined)) + joined)
+    line.admit("group", heard.append)
+    assert heard == []
+    versions = encode_response(18, 0, FIRST_CORRELATION_ID + 1, SAID)
+    verdict = encode_response(12, 0, FIRST_CORRELATION_ID + 2, m.HeartbeatResponse(error_code=e.UNKNOWN_MEMBER_ID))
+    for answer in (versions, verdict):
+        connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
+    assert heard == [e.NONE]
+    assert line.versions == OFFERED
 
 
 def at_the_desk(taken: Taken) -> tuple[Lingering, Line]:

@@ -9,6 +9,9 @@ dialled in all the time that a dial may take: one that is merely busy may let th
 A broker that is down is soon named no more by those that are up, and one that was removed never again. Both are looked for as
 before; but who is counted, and raises an alarm, is only who cannot be reached from here though the cluster goes on naming it.
 
+One that answers a client that came by the bootstrap listener is back: it may say next where it is, and a client that is
+refused there may take its whole cluster for gone (librdkafka 2.16 then begins anew, and was seen to stand still over that).
+
 The bootstrap listener stays open, for behind it any broker will do, and so does the one door that there is with `sni`: there
 a broker that is away is only counted.
 """
@@ -19,6 +22,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
+from proxy.addresses import Address
 from proxy.doors import Door
 from proxy.logs import Log
 
@@ -36,6 +40,7 @@ class Absences:
     def __init__(
         self,
         why_away: Callable[[int, float], Awaitable[str]],
+        address_of: Callable[[int], Address | None],
         was_named: Callable[[int], bool],
         dial_seconds: float,
         log: Log,
@@ -45,12 +50,15 @@ class Absences:
         `was_named`: whether some answer has named this node since that was last asked."""
         self.doors: dict[int, Door] = {}
         self._why_away = why_away
+        self._address_of = address_of
         self._was_named = was_named
         self._dial_seconds = dial_seconds
         self._log = log
         self._tasks = tasks
         # Nodes that are away, and when the cluster last named each.
         self._away: dict[int, float] = {}
+        # For each of them: it has answered somebody.
+        self._answered: dict[int, trio.Event] = {}
         # Who waits to hear of a node that is looked for.
         self._waiting: dict[int, list[Callable[[], None]]] = {}
 
@@ -71,6 +79,12 @@ class Absences:
             self._waiting[node].append(then)
         else:
             then()
+
+    def heard_from(self, address: Address) -> None:
+        """By a client that did not come to its own door."""
+        for node, answered in self._answered.items():
+            if self._address_of(node) == address and self._reopened(node):
+                answered.set()
 
     async def _find_out(self, node: int) -> None:
         async with trio.open_nursery() as meanwhile:
@@ -100,13 +114,15 @@ class Absences:
 
     async def _wait_for(self, node: int) -> None:
         began = trio.current_time()
+        answered = self._answered[node] = trio.Event()
         is_back = False
         while not is_back:
-            await trio.sleep(PAUSE_SECONDS)
+            with trio.move_on_after(PAUSE_SECONDS):
+                await answered.wait()
             if self._was_named(node):
                 self._away[node] = trio.current_time()
-            is_back = not await self._why_away(node, LOOK_SECONDS) and self._reopened(node)
-        del self._away[node]
+            is_back = answered.is_set() or (not await self._why_away(node, LOOK_SECONDS) and self._reopened(node))
+        del self._away[node], self._answered[node]
         self._log.info("broker back", node=node, seconds=round(trio.current_time() - began, 1))
 
     def _reopened(self, node: int) -> bool:

@@ -96,14 +96,16 @@ class Connections:
         open_desk: Callable[[Connection], Desk],
         partings: Partings,
         find_out: Callable[[int | None, Callable[[], None]], None],
+        heard_from: Callable[[Address], None],
     ) -> None:
-        """`find_out`: whether a node is there, and then (absences.py)."""
+        """`find_out`: whether a node is there, and then; `heard_from`: somebody there has answered (absences.py)."""
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts
         self.log = log
         self.partings = partings
         self._find_out = find_out
+        self.heard_from = heard_from
         self._wire = wire
         self._open: set[Connection] = set()
         # Those whose clients have gone, the first to go first.

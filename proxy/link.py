@@ -180,6 +180,8 @@ class Link:
         if not arrived:
             self._broker_ended(broker)
             return
+        if self.node is None and self.dialled is not None:
+            self._connections.heard_from(self.dialled)
         conversation = self.conversation
         self._counts.bytes_from_brokers += len(arrived)
         onward = conversation.from_broker(arrived)

@@ -108,6 +108,7 @@ class Proxy:
         streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
         self.absences = Absences(
             lambda node, seconds: streams.why_away(self.directory.targets(node), seconds),
+            self.directory.nodes.get,
             self.directory.was_named,
             limits.connect_timeout_ms / 1000,
             log,
@@ -121,6 +122,7 @@ class Proxy:
             self.host.requests.open_line,
             Partings(epoll_set),
             self.absences.find_out,
+            self.absences.heard_from,
         )
         self.scout = Scout(self.directory, self.wire, streams.open, log)
         self.newcomers = Newcomers(settings, self.connections, self.directory, streams, client_side, epoll_set, tasks)

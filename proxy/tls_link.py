@@ -200,6 +200,8 @@ class TlsLink:
                 self.close(Cause.CLIENT_CLOSED if self._client_ended else Cause.BROKER_CLOSED)
                 return
             self.active_at = trio.current_time()
+            if self.node is None and self.dialled is not None:
+                self._connections.heard_from(self.dialled)
             self._counts.bytes_from_brokers += len(arrived)
             onward = self.conversation.from_broker(arrived)
             self._answered.set()

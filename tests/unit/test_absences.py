@@ -18,7 +18,7 @@ from proxy.epoll_set import EpollSet
 from proxy.logs import Log
 from tests.unit.test_link import is_so
 
-NODE = 1
+NODE, BROKER = 1, Address("kafka", 9092)
 PATIENCE_SECONDS, DIAL_SECONDS = 10, 5
 
 
@@ -37,7 +37,9 @@ class Scene:
         log = Log(out=self.out)
         self.door = Door(epoll_set, self.address, NODE, self._welcome, log)
         self.is_named = False
-        self.absences = Absences(self._why_away, lambda node: node == NODE and self.is_named, DIAL_SECONDS, log, tasks)
+        self.absences = Absences(
+            self._why_away, {NODE: BROKER}.get, lambda node: node == NODE and self.is_named, DIAL_SECONDS, log, tasks
+        )
         self.absences.doors[NODE] = self.door
 
     def _welcome(self, sock: socket.socket, _client: str, _node: int | None) -> None:
@@ -90,6 +92,23 @@ async def test_its_door_refuses_before_anybody_hears_of_the_end_and_until_it_is_
     scene.find_out("again")
     await is_so(lambda: bool(scene.told[1:]))
     assert not scene.opens()
+
+
+async def test_one_that_answers_somebody_is_back_at_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the bootstrap: it may say where it is, and its client must not be refused there."""
+    monkeypatch.setattr(absences, "PAUSE_SECONDS", 10 * PATIENCE_SECONDS)
+    scene.absences.heard_from(BROKER)
+    scene.reason = "gone"
+    scene.find_out("first")
+    await is_so(lambda: bool(scene.told))
+    # Others say nothing of it.
+    scene.absences.heard_from(Address("kafka", 9093))
+    scene.reason = ""
+    await trio.testing.wait_all_tasks_blocked()
+    assert not scene.opens()
+    scene.absences.heard_from(BROKER)
+    assert scene.opens()
+    await is_so(lambda: scene.absences.missing == 0)
 
 
 async def test_who_is_named_no_more_is_looked_for_and_not_missed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ from proxy.link import Link
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
-from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, UNFINISHED, ShoutingWire, answer, request
+from tests.unit.test_conversation import HERE, OPAQUE, PRODUCE, REWRITTEN, UNFINISHED, ShoutingWire, answer, request
 from tests.unit.test_desk import TAKEN, Desk, TakingWire, known_at_once
 
 PATIENCE_SECONDS = 30
@@ -50,8 +50,10 @@ class Ends:
         self,
         epoll_set: EpollSet,
         find_out: Callable[[int | None, Callable[[], None]], None] = known_at_once,
+        node: int | None = 1,
     ) -> None:
         self.counts = Counts()
+        self.heard_from = list[Address]()
         self._partings = Partings(epoll_set)
         self.connections = Connections(
             Limits(),
@@ -61,6 +63,7 @@ class Ends:
             lambda _link: Desk(),
             self._partings,
             find_out,
+            self.heard_from.append,
         )
         self.door = listening()
         with listening() as entrance:
@@ -68,7 +71,7 @@ class Ends:
             arrived, _ = entrance.accept()
         name = self.door.getsockname()
         dial = Dial(epoll_set, Calls(self.counts, Log("error")), [(Address(*name), (socket.AF_INET, name))])
-        self.link = Link(self.connections, epoll_set, arrived, "a client", 1, dial)
+        self.link = Link(self.connections, epoll_set, arrived, "a client", node, dial)
 
     def broker(self) -> socket.socket:
         accepted, _ = self.door.accept()
@@ -266,6 +269,23 @@ async def test_what_is_answered_here_before_a_large_request_is_not_passed_on_wit
                 both.start_soon(partial(trio.to_thread.run_sync, received, broker, large))
             await trio.to_thread.run_sync(received, ends.client, answer(1, b"made here"))
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("node", [None, 1])
+async def test_whoever_answers_by_the_bootstrap_is_there_and_its_own_door_may_open(
+    epoll_set: EpollSet, node: int | None
+) -> None:
+    """Before its client hears what it says: that may be where it is. Who speaks at its own door is known to be there."""
+    ends = Ends(epoll_set, node=node)
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await moves(ends.client, broker, request(REWRITTEN, 1))
+            broker.sendall(answer(1))
+            await is_so(lambda: ends.counts.bytes_from_brokers > 0)
+        assert ends.heard_from == ([] if node == 1 else [ends.link.dialled])
+        tasks.cancel_scope.cancel()
+    ends.close()
 
 
 def has_heard(ends: Ends, is_asked: bool, sent: int) -> bool:

@@ -81,7 +81,14 @@ def test_a_client_that_has_gone_is_waited_for_no_longer(partings: Partings, clie
 def test_they_count_as_connections(partings: Partings, client: socket.socket) -> None:
     limits = Limits(max_connections=1)
     connections = Connections(
-        limits, ShoutingWire(), Counts(), Log("error"), lambda _link: Desk(), partings, known_at_once
+        limits,
+        ShoutingWire(),
+        Counts(),
+        Log("error"),
+        lambda _link: Desk(),
+        partings,
+        known_at_once,
+        lambda _address: None,
     )
     assert not connections.full
     partings.take(connected(client, 200_000), NOW)

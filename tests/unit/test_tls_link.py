@@ -31,8 +31,9 @@ MORE_THAN_IS_ROOM_FOR = 4 * 1024 * 1024
 
 
 class Ends:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, node: int | None = 1) -> None:
         self.counts = Counts()
+        self.heard_from = list[Address]()
         self.connections = Connections(
             Limits(),
             TakingWire(),
@@ -41,11 +42,12 @@ class Ends:
             lambda _link: desk,
             Partings(EpollSet()),
             known_at_once,
+            self.heard_from.append,
         )
         self.near, self.client = trio.testing.memory_stream_pair()
         self._theirs: trio.abc.Stream
         self._theirs, self.broker = trio.testing.memory_stream_pair()
-        self.link = TlsLink(self.connections, self.near, "a client", 1, lambda _cause: None)
+        self.link = TlsLink(self.connections, self.near, "a client", node, lambda _cause: None)
 
     async def run(self) -> None:
         await self.link.run(self._dial)
@@ -65,6 +67,18 @@ async def test_it_ends_when_the_last_answer_was_given_after_its_client_had_said_
     await trio.testing.wait_all_tasks_blocked()
     assert await ends.client.receive_some() == answer(1)
     assert ends.counts.connections_open == 0
+
+
+@pytest.mark.parametrize("node", [None, 1])
+async def test_whoever_answers_by_the_bootstrap_is_there(nursery: trio.Nursery, node: int | None) -> None:
+    ends = Ends(Desk(), node)
+    nursery.start_soon(ends.run)
+    await ends.client.send_all(request(OPAQUE, 1))
+    await trio.testing.wait_all_tasks_blocked()
+    assert ends.heard_from == []
+    await ends.broker.send_all(answer(1))
+    await ends.client.receive_some()
+    assert ends.heard_from == ([] if node == 1 else [Address("broker", 9092)])
 
 
 async def test_what_lay_behind_a_request_in_hand_is_answered_after_its_client_had_said_all(

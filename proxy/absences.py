@@ -57,8 +57,8 @@ class Absences:
         self._tasks = tasks
         # Nodes that are away, and when the cluster last named each.
         self._away: dict[int, float] = {}
-        # For each of them: it has answered somebody.
-        self._answered: dict[int, trio.Event] = {}
+        # For each of them: since when, and whether it has answered somebody who came after that.
+        self._answered: dict[int, tuple[float, trio.Event]] = {}
         # Who waits to hear of a node that is looked for.
         self._waiting: dict[int, list[Callable[[], None]]] = {}
 
@@ -80,10 +80,10 @@ class Absences:
         else:
             then()
 
-    def heard_from(self, address: Address) -> None:
-        """By a client that did not come to its own door."""
-        for node, answered in self._answered.items():
-            if self._address_of(node) == address and self._reopened(node):
+    def heard_from(self, address: Address, opened_at: float) -> None:
+        """By a client that did not come to its own door. To one that came before it went they may be its last words."""
+        for node, (since, answered) in self._answered.items():
+            if opened_at > since and self._address_of(node) == address and self._reopened(node):
                 answered.set()
 
     async def _find_out(self, node: int) -> None:
@@ -114,7 +114,8 @@ class Absences:
 
     async def _wait_for(self, node: int) -> None:
         began = trio.current_time()
-        answered = self._answered[node] = trio.Event()
+        answered = trio.Event()
+        self._answered[node] = began, answered
         is_back = False
         while not is_back:
             with trio.move_on_after(PAUSE_SECONDS):

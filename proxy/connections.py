@@ -96,9 +96,10 @@ class Connections:
         open_desk: Callable[[Connection], Desk],
         partings: Partings,
         find_out: Callable[[int | None, Callable[[], None]], None],
-        heard_from: Callable[[Address], None],
+        heard_from: Callable[[Address, float], None],
     ) -> None:
-        """`find_out`: whether a node is there, and then; `heard_from`: somebody there has answered (absences.py)."""
+        """`find_out`: whether a node is there, and then; `heard_from`: somebody there has answered on a connection
+        that was opened then (absences.py)."""
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts

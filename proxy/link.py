@@ -181,7 +181,7 @@ class Link:
             self._broker_ended(broker)
             return
         if self.node is None and self.dialled is not None:
-            self._connections.heard_from(self.dialled)
+            self._connections.heard_from(self.dialled, self.opened_at)
         conversation = self.conversation
         self._counts.bytes_from_brokers += len(arrived)
         onward = conversation.from_broker(arrived)

@@ -201,7 +201,7 @@ class TlsLink:
                 return
             self.active_at = trio.current_time()
             if self.node is None and self.dialled is not None:
-                self._connections.heard_from(self.dialled)
+                self._connections.heard_from(self.dialled, self.opened_at)
             self._counts.bytes_from_brokers += len(arrived)
             onward = self.conversation.from_broker(arrived)
             self._answered.set()

@@ -97,16 +97,18 @@ async def test_its_door_refuses_before_anybody_hears_of_the_end_and_until_it_is_
 async def test_one_that_answers_somebody_is_back_at_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the bootstrap: it may say where it is, and its client must not be refused there."""
     monkeypatch.setattr(absences, "PAUSE_SECONDS", 10 * PATIENCE_SECONDS)
-    scene.absences.heard_from(BROKER)
+    before = trio.current_time()
     scene.reason = "gone"
     scene.find_out("first")
     await is_so(lambda: bool(scene.told))
-    # Others say nothing of it.
-    scene.absences.heard_from(Address("kafka", 9093))
+    await trio.sleep(0.01)
+    # Others say nothing of it, nor do its last words.
+    scene.absences.heard_from(Address("kafka", 9093), trio.current_time())
+    scene.absences.heard_from(BROKER, before)
     scene.reason = ""
     await trio.testing.wait_all_tasks_blocked()
     assert not scene.opens()
-    scene.absences.heard_from(BROKER)
+    scene.absences.heard_from(BROKER, trio.current_time())
     assert scene.opens()
     await is_so(lambda: scene.absences.missing == 0)
 

@@ -53,7 +53,7 @@ class Ends:
         node: int | None = 1,
     ) -> None:
         self.counts = Counts()
-        self.heard_from = list[Address]()
+        self.heard_from = heard_from = list[Address]()
         self._partings = Partings(epoll_set)
         self.connections = Connections(
             Limits(),
@@ -63,7 +63,7 @@ class Ends:
             lambda _link: Desk(),
             self._partings,
             find_out,
-            self.heard_from.append,
+            lambda address, _opened_at: heard_from.append(address),
         )
         self.door = listening()
         with listening() as entrance:

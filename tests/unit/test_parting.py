@@ -88,7 +88,7 @@ def test_they_count_as_connections(partings: Partings, client: socket.socket) ->
         lambda _link: Desk(),
         partings,
         known_at_once,
-        lambda _address: None,
+        lambda _address, _opened_at: None,
     )
     assert not connections.full
     partings.take(connected(client, 200_000), NOW)

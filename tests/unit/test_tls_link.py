@@ -33,7 +33,7 @@ MORE_THAN_IS_ROOM_FOR = 4 * 1024 * 1024
 class Ends:
     def __init__(self, desk: Desk, node: int | None = 1) -> None:
         self.counts = Counts()
-        self.heard_from = list[Address]()
+        self.heard_from = heard_from = list[Address]()
         self.connections = Connections(
             Limits(),
             TakingWire(),
@@ -42,7 +42,7 @@ class Ends:
             lambda _link: desk,
             Partings(EpollSet()),
             known_at_once,
-            self.heard_from.append,
+            lambda address, _opened_at: heard_from.append(address),
         )
         self.near, self.client = trio.testing.memory_stream_pair()
         self._theirs: trio.abc.Stream

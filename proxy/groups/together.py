@@ -212,9 +212,12 @@ class Together:
         if line is None or not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             self._tell(group_id, gr.DescriptionFailed(for_good=line is not None))
             return
-        line.ask(native.ask_description([group_id], line.versions), lambda answer: self._described(group_id, answer))
+        # What is asked on other lines may be answered before this, and yet have arrived behind it.
+        loud = frozenset(name for name in self._host.lines.of(group_id) if self.is_loud((group_id, name)))
+        ask = native.ask_description([group_id], line.versions)
+        line.ask(ask, lambda answer: self._described(group_id, loud, answer))
 
-    def _described(self, group_id: str, answer: Any) -> None:
+    def _described(self, group_id: str, were_loud: frozenset[str], answer: Any) -> None:
         if group_id not in self._groups:
             # Those who wanted to know have gone.
             return
@@ -224,7 +227,7 @@ class Together:
             for_good = seen is not None and seen.error_code in UNTOLD
             self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
             return
-        self._find_lost(seen)
+        self._find_lost(seen, were_loud)
         local = self._host.members
         members = tuple(
             gr.described_member(
@@ -240,15 +243,18 @@ class Together:
         )
         self._tell(group_id, fact)
 
-    def _find_lost(self, seen: SeenGroup) -> None:
+    def _find_lost(self, seen: SeenGroup, were_loud: frozenset[str]) -> None:
         """Who was silent here and has been heard from another host since is another proxy's member.
 
-        Which host is ours, the loud show; where all have fallen silent at once (a load balancer moved them), memory does.
+        Which host is ours, those show who were loud when the group was asked for, and are; where all have fallen silent at
+        once (a load balancer moved them), memory does.
         """
         loud: set[str] = set()
         for each in seen.members:
             # One of them is enough, and there are mostly many.
-            if each.client_host not in loud and self.is_loud((seen.group_id, each.member_id)):
+            if each.client_host in loud or each.member_id not in were_loud:
+                continue
+            if self.is_loud((seen.group_id, each.member_id)):
                 loud.add(each.client_host)
                 if not self._host.members[seen.group_id, each.member_id].is_shared(self._clock.now_ms):
                     self._sure_hosts.add(each.client_host)

@@ -18,6 +18,7 @@ from kafka_protocol.messages import keys
 from proxy.groups import classic, native
 from proxy.groups.clock import Clock
 from proxy.groups.line import MOST_ADMITTED
+from proxy.groups.lines import Lines
 from proxy.groups.together import MOST_AT_ONCE, Together
 from tests.unit.observing import changed
 from translation import events as ev
@@ -67,7 +68,9 @@ class Host:
         self.clock = Later()
         self.line = Line()
         self.reaches_the_coordinator = True
-        self.lines = {(GROUP, name): self.line for name in names}
+        self.lines = Lines()
+        for name in names:
+            self.lines[GROUP, name] = self.line  # type: ignore[assignment]
         self.members = {
             (GROUP, name): Member(
                 group_id=GROUP,
@@ -101,7 +104,7 @@ class Host:
         """Its connection to the broker stays, for the member does."""
         left = copy(self.line)
         left.client_left = True
-        self.lines[GROUP, name] = left
+        self.lines[GROUP, name] = left  # type: ignore[assignment]
 
     def is_told(self, name: str) -> None:
         told = changed(0, group_id=GROUP, member_id=name, phase_before=Phase.COMPLETING_REBALANCE).transition
@@ -203,6 +206,25 @@ async def test_who_was_adopted_and_has_yet_to_be_answered_does_not_say_either() 
     host.falls_silent("bob")
     host.described(alice=THERE, bob=THERE)
     assert host.lost == ["alice", "bob"]
+
+
+async def test_who_was_answered_while_its_group_was_asked_for_does_not_say_either(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """A proxy that took another's host for its own left for clients that had gone back there, when their sessions ended."""
+    host = Host("alice")
+    nursery.start_soon(host.clock.run)
+    alice = host.members[GROUP, "alice"]
+    host.members[GROUP, "alice"] = msgspec.structs.replace(alice, must_say_all=True)
+    host.is_told("alice")
+    host.members[GROUP, "alice"] = alice
+    host.hears(alice=THERE)
+    await trio.sleep(1.5)
+    assert host.line.heard, "it looks again"
+    host.hears(alice=HERE)
+    host.falls_silent("alice")
+    host.described(alice=THERE)
+    assert host.lost == ["alice"]
 
 
 async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(

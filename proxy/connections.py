@@ -98,8 +98,8 @@ class Connections:
         find_out: Callable[[int | None, Callable[[], None]], None],
         heard_from: Callable[[Address, float], None],
     ) -> None:
-        """`find_out`: whether a node is there, and then; `heard_from`: somebody there has answered on a connection
-        that was opened then (absences.py)."""
+        """`find_out`: whether a node is there, and then. `heard_from`: an address has answered, on a connection that was
+        opened at that time (absences.py)."""
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts

@@ -10,6 +10,8 @@ IN_ORDER = ("at_ns", "at", "span_id")
 # Causes that are a client's own words, to the proxy that tells of them. "was elsewhere": it is back, and was told more there.
 JOIN, BACK = "JoinRequested", "was elsewhere"
 WORDS = (JOIN, "SyncRequested", "LeaveRequested", BACK)
+# A proxy finds a member that was there before, at another proxy or in an earlier life of itself.
+FOUND = "MemberAdopted"
 # Causes of a proxy that gives a member up, for its client is at another one.
 ELSEWHERE = ("SeenElsewhere", "seen elsewhere")
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
+from pipeline.life import FOUND
+
 PARTITION = ("group_id", "partition")
 
 
@@ -31,8 +33,8 @@ def holders(intervals: DataFrame, *keys: str) -> DataFrame:
 
 
 def overlaps(intervals: DataFrame, stretches: DataFrame) -> DataFrame:
-    """Pairs of members at once, only of the partitions where the sweep found any. `is_last_word`: the other one's hold has
-    no end."""
+    """Pairs of members at once, only of the partitions where the sweep found any. `is_last_word`: of the other one's hold
+    nobody saw the end. It has none, or a proxy found that member later, and found it without the partition."""
     suspects = stretches.where("count > 1").select(*PARTITION).distinct()
     held = intervals.join(f.broadcast(suspects), list(PARTITION), "left_semi").withColumn(
         "end_ns", f.coalesce("to_ns", f.lit(2**63 - 1))
@@ -53,5 +55,5 @@ def overlaps(intervals: DataFrame, stretches: DataFrame) -> DataFrame:
         "least(a.to_ns, b.to_ns) AS to_ns",
         "b.proxy AS proxy",
         "a.proxy AS other_proxy",
-        "a.to_ns IS NULL AS is_last_word",
+        f"(a.to_ns IS NULL OR a.ended_by = '{FOUND}') AS is_last_word",
     )

@@ -15,6 +15,7 @@ patient      a is to rejoin twice, and each time it is called  adopted   a's pro
 behind       a's proxy is killed, and b comes to later epochs without a for hours
 apart        as double, by 22 ms: b's proxy has a clock of its own
 restarted    a's proxy ends, and the next one says only that a was found and is gone, whereupon b is told what a had
+given-up     as restarted, but its coordinator had given a up: the next proxy finds a without t:0 when b has long had it
 crowd        four clients of one name come from one host
 torn         of a's steps one is missing, in which it let go of t:0, and b is told t:0
 """
@@ -60,10 +61,12 @@ def write_all(folder: Path) -> None:
         *torn(),
         *ahead(),
         *found_and_gone(),
+        *found_given_up(),
     ]
     write(folder / "proxy-1.json", first)
     write(folder / "skew.json", skew(), "skewed")
-    write(folder / "killed.json", [*killed_with_its_proxy(), *behind(), *before_the_restart()], "killed")
+    by_the_killed = [*killed_with_its_proxy(), *behind(), *before_the_restart(), *before_it_was_given_up()]
+    write(folder / "killed.json", by_the_killed, "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     at_another = [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another(), *visited().spans]
     at_another += [*glanced_at().spans, *returns_from().spans]
@@ -116,6 +119,15 @@ def before_the_restart() -> Spans:
 def found_and_gone() -> Spans:
     a = Planted("restarted", "a").steps(60_000, "MemberAdopted", **AT_REST, owned=(0,), assigned=(0,)).leaves(60_001)
     return [*a.spans, *Planted("restarted", "b").joins(60_002, 0).leaves(90_000).spans]
+
+
+def before_it_was_given_up() -> Spans:
+    return Planted("given-up", "a", "killed").joins(0, 0).spans
+
+
+def found_given_up() -> Spans:
+    a = Planted("given-up", "a").steps(61_000, "MemberAdopted", **AT_REST | {"epoch": 0}).leaves(61_001)
+    return [*a.spans, *Planted("given-up", "b").joins(60_000, 0).leaves(90_000).spans]
 
 
 def lost() -> Spans:

@@ -212,6 +212,12 @@ def test_who_goes_with_its_first_word_after_a_restart_holds_nothing_any_more(row
     assert until_ms[-2:] == [("a", 60_001, "LeaveRequested"), ("b", 90_000, "LeaveRequested")]
 
 
+def test_whom_its_coordinator_gave_up_while_nobody_spoke_for_it_held_nothing_that_anybody_knows_of(rows: Rows) -> None:
+    (found,) = rows("audits", "group_id = 'given-up'")
+    assert (found.audit, found.severity, found.member_id, found.other_member_id) == ("silent proxy", "odd", "b", "a")
+    assert (found.to_ns - BEGAN_NS) // MS == 61_000
+
+
 def test_a_planted_lost_revocation_is_found(rows: Rows) -> None:
     (found,) = rows("audits", "audit = 'lost revocation'")
     assert (found.group_id, found.member_id, found.partition) == ("lost", "a", "t:1")

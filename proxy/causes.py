@@ -32,6 +32,8 @@ class Cause(Enum):
     MALFORMED_ANSWER = "malformed_answer"
     ANSWER_TOO_LARGE = "answer_too_large"
     ANSWER_OUT_OF_ORDER = "answer_out_of_order"
+    # It is stopping, or cut off from its cluster, and there are clients that would believe it (proxy/wire.py).
+    NO_BROKERS = "no_brokers"
     # Limits.
     TOO_MANY_CONNECTIONS = "too_many_connections"
     AUTHENTICATION_TIMEOUT = "authentication_timeout"

@@ -70,6 +70,7 @@ FIRST_FETCH = 4
 # The APIs of which no version is passed that is not understood.
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 
+NONE = 0
 UNSUPPORTED_VERSION = 35
 # Of what a client says that it is. It is kept with its connection, shown, traced; and said before anybody knows who it is.
 LONGEST_SOFTWARE = 100
@@ -197,9 +198,22 @@ class Wire:
         """The brokers are a prefix in every version; all the topics behind them are copied, not decoded."""
         start = response_body_offset(keys.METADATA, version, answer)
         front, rest = surgery.split_metadata(answer[start:], version)
+        if not front.brokers:
+            return self._told_of_no_broker(version, answer)
         for broker in front.brokers:
             broker.host, broker.port = self._directory.learn(broker.node_id, broker.host, broker.port)
         return b"".join((answer[:start], surgery.join_metadata(front, version, answer[start + rest :])))
+
+    def _told_of_no_broker(self, version: int, answer: Bytes) -> Bytes:
+        """What a broker says that is not of its cluster any more, or not yet, and knows of no other. librdkafka since 2.13
+        believes it, forgets all brokers, and never asks again (its issue 5301); hung up on, it asks elsewhere or again, as
+        all clients do. Unless it says what is wrong: then there is something to read in it."""
+        _, metadata = decode_response(keys.METADATA, version, answer)
+        if metadata.error_code == NONE:
+            raise Disconnect(
+                Cause.NO_BROKERS, "Metadata that names no broker: it is about to stop, or cut off from its cluster"
+            )
+        return answer
 
     def _rewrite_find_coordinator(self, version: int, answer: Bytes) -> Bytes:
         if len(answer) > LARGEST_FIND_COORDINATOR:

@@ -59,6 +59,27 @@ def test_a_length_without_an_end_is_no_mistake_of_ours() -> None:
         wire().rewrite(api_of(messages.keys.PRODUCE, 11), b"\0\0\0\7\0" + b"\xff" * 8)
 
 
+METADATA = [version for key, version in REWRITTEN if key == messages.keys.METADATA]
+
+
+@pytest.mark.parametrize("version", METADATA)
+def test_a_broker_that_knows_of_no_broker_is_not_believed(version: int) -> None:
+    """A client of librdkafka 2.13 or newer would forget all brokers, and stand still."""
+    topic = messages.MetadataResponseTopic(name="t")
+    words = messages.MetadataResponse(topics=[topic], brokers=[])
+    with pytest.raises(Disconnect, match="no_brokers: Metadata that names no broker"):
+        wire().rewrite(
+            api_of(messages.keys.METADATA, version), encode_response(messages.keys.METADATA, version, 7, words)
+        )
+
+
+def test_but_what_it_says_is_wrong_reaches_its_client() -> None:
+    """From version 13: REBOOTSTRAP_REQUIRED, say."""
+    words = messages.MetadataResponse(brokers=[], error_code=129)
+    answer = encode_response(messages.keys.METADATA, 13, 7, words)
+    assert wire().rewrite(api_of(messages.keys.METADATA, 13), answer) == answer
+
+
 @pytest.mark.parametrize(
     ("version", "lifetime_ms", "begins"), [(0, 5, False), (1, 0, False), (1, 5, True), (2, 5, True)]
 )

@@ -33,6 +33,9 @@ from tests.kafka.wire import exchange, read_frame
 from tests.proxy.running import START_SECONDS, Running, room
 from tests.unit.test_tls import hello_to
 
+# In three of four its last milliseconds are met.
+STOPS = 8
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "proxy", "serve", *arguments]
@@ -440,3 +443,27 @@ def test_a_broker_killed_and_restarted_is_found_again() -> None:
         proxy.wait_for(lambda: proxy.metric("brokers_away") == 0, "the broker is back")
         with proxy.connect(1) as sock:
             assert exchange(sock, 18, 0, m.ApiVersionsRequest()).error_code == 0
+
+
+def brokers_named(sock: socket.socket) -> Iterator[int]:
+    """How many it names, again and again until it ends the connection."""
+    with contextlib.suppress(ConnectionError):
+        while True:
+            yield len(exchange(sock, keys.METADATA, 9, m.MetadataRequest(topics=[])).brokers)
+
+
+@pytest.mark.broker
+def test_a_broker_that_stops_tells_no_client_that_there_are_no_brokers() -> None:
+    """For some milliseconds a lone broker does, when it has left its cluster and still answers."""
+    with Cluster.start() as kafka, Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        for _ in range(STOPS):
+            with proxy.connect(1) as sock, ThreadPoolExecutor() as beside:
+                stopped = beside.submit(kafka.stop, 1)
+                assert set(brokers_named(sock)) == {1}
+                stopped.result()
+            if proxy.disconnects("no_brokers"):
+                return
+            kafka.start_node(1)
+            proxy.wait_for(lambda: proxy.metric("brokers_away") == 0, "the broker is back")
+    pytest.fail(f"in {STOPS} stops it was never asked within these milliseconds")

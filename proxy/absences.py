@@ -59,6 +59,8 @@ class Absences:
         self._away: dict[int, float] = {}
         # For each of them: since when, and whether it has answered somebody who came after that.
         self._answered: dict[int, tuple[float, trio.Event]] = {}
+        # Those of them that are back, and whose port somebody else has: that is said once, not four times a second.
+        self._without_port: set[int] = set()
         # Who waits to hear of a node that is looked for.
         self._waiting: dict[int, list[Callable[[], None]]] = {}
 
@@ -124,6 +126,7 @@ class Absences:
                 self._away[node] = trio.current_time()
             is_back = answered.is_set() or (not await self._why_away(node, LOOK_SECONDS) and self._reopened(node))
         del self._away[node], self._answered[node]
+        self._without_port.discard(node)
         self._log.info("broker back", node=node, seconds=round(trio.current_time() - began, 1))
 
     def _reopened(self, node: int) -> bool:
@@ -132,6 +135,9 @@ class Absences:
         try:
             self.doors[node].reopen()
         except OSError as failure:
-            self._log.error("cannot listen again", node=node, address=self.doors[node].address, reason=failure.strerror)
+            if node not in self._without_port:
+                address = self.doors[node].address
+                self._log.error("cannot listen again", node=node, address=address, reason=failure.strerror)
+                self._without_port.add(node)
             return False
         return True

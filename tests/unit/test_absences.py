@@ -193,6 +193,9 @@ async def test_a_port_that_somebody_takes_meanwhile_is_said_and_taken_again(scen
     with socket.create_server(scene.address):
         scene.reason = ""
         await is_so(lambda: "error cannot listen again node=1 " in scene.out.getvalue())
+        looked = scene.looks
+        await is_so(lambda: scene.looks >= looked + 2)
+        assert scene.out.getvalue().count("cannot listen again") == 1
     await is_so(lambda: "broker back" in scene.out.getvalue())
     assert scene.opens()
 

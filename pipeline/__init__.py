@@ -54,6 +54,7 @@ Runs:
     alone.py          what if two write into one folder?
     streaming.py      the same tables from a stream, exactly once
     live_rules.py     what can be said of a group while it happens?
+    live_group.py     what is remembered of it between two steps?
     live.py           those rules, kept by Spark for each group
     live_feed.py      the facts that they are fed with
     judging.py        their query: begun, watched, begun again, ended

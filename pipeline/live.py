@@ -28,7 +28,8 @@ from pyspark.sql.streaming.stateful_processor import (
 from pipeline import audits, jobs
 from pipeline.asking import LIVE, first_line
 from pipeline.live_feed import KEY, Feed, unpack
-from pipeline.live_rules import STUCK, Finding, Group, LateStep, Step, advance
+from pipeline.live_group import STUCK, Finding, Group, Step
+from pipeline.live_rules import LateStep, advance
 from pipeline.names import by_name
 from pipeline.patience import begun
 from pipeline.session import is_remote, shuffles_into, shuffling

@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles
 from pyspark.sql.types import StructType
 
-from pipeline.live_rules import Step
+from pipeline.live_group import Step
 
 FACTS, CHECKPOINT, BATCH = "transitions", "_checkpoint", "batch"
 # Of facts in a micro-batch of rules: bounds memory while a backlog is worked off.

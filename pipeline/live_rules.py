@@ -19,33 +19,29 @@ from operator import attrgetter
 
 import msgspec
 
-from pipeline.audits import BRIEF, CLOCKS_APART_NS, FLAPPING_WITHIN_NS, FLAPS, GAP, LOST_REVOCATION_NS, SECOND, STUCK_NS
-from pipeline.life import BACK, ELSEWHERE, JOIN, WORDS
-from translation.states import Phase
+from pipeline.audits import FLAPPING_WITHIN_NS, FLAPS, GAP, SECOND
+from pipeline.life import BACK, JOIN
+from pipeline.live_group import (
+    ABSENT,
+    DOUBLE,
+    FLAPPING,
+    GONE_FOR_NS,
+    LOST,
+    SEVERITY,
+    STABLE,
+    STUCK,
+    WAITS,
+    Finding,
+    Flapper,
+    Group,
+    Member,
+    Situation,
+    Step,
+    named,
+)
 
-DOUBLE, LOST, STUCK, FLAPPING = "double ownership", "lost revocation", "stuck in PrepareRebalance", "flapping"
-SEVERITY = {
-    DOUBLE: "broken",
-    LOST: "broken",
-    STUCK: "broken",
-    FLAPPING: "odd",
-    GAP: "odd",
-    "epoch backwards": "broken",
-    "generation backwards": "broken",
-}
-LASTS_NS = {DOUBLE: 0, LOST: LOST_REVOCATION_NS, STUCK: STUCK_NS}
 # Exporters repeat what they are not sure of within seconds; a repetition that is older than this counts as late.
 REPEATED_WITHIN_NS = 120 * SECOND
-# Who has left is remembered so long: its former proxy may still speak of it.
-GONE_FOR_NS = 600 * SECOND
-# Who flaps again within a day goes on flapping.
-FLAPPED_FOR_NS = 86_400 * SECOND
-ABSENT, WAITS, JOINED = Phase.ABSENT.value, Phase.PREPARE_REBALANCE.value, Phase.COMPLETING_REBALANCE.value
-STABLE = Phase.STABLE.value
-
-
-# Phase, standing, epoch and generation.
-Stands = tuple[str, str, int, int]
 
 
 class LateStep(Exception):
@@ -56,157 +52,6 @@ class LateStep(Exception):
         """What it said. From a worker, Spark hands on no exception but its text, at the end of a trace."""
         said = re.search(rf"{cls.__name__}: (.*)", str(error))
         return said[1] if said else None
-
-
-class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A transition, as far as rules look at it; named as the columns are."""
-
-    at_ns: int
-    at: int
-    span_id: str
-    member_id: str
-    instance_id: str | None
-    client_id: str
-    client_address: str | None
-    proxy: str | None
-    cause: str
-    phase_before: str
-    phase: str
-    standing_before: str
-    standing: str
-    epoch_before: int
-    epoch: int
-    generation_before: int
-    generation: int
-    owned: tuple[str, ...]
-    assigned: tuple[str, ...]
-
-    @property
-    def stood(self) -> Stands:
-        return self.phase_before, self.standing_before, self.epoch_before, self.generation_before
-
-    @property
-    def stands(self) -> Stands:
-        return self.phase, self.standing, self.epoch, self.generation
-
-    @property
-    def arrives(self) -> bool:
-        return self.phase_before == ABSENT and self.phase != ABSENT
-
-    @property
-    def speaks(self) -> bool:
-        return self.phase_before != ABSENT and self.cause in WORDS
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return self.goes and self.cause in ELSEWHERE
-
-    @property
-    def joins(self) -> bool:
-        return self.phase_before == ABSENT and self.phase == JOINED
-
-    @property
-    def goes(self) -> bool:
-        return self.phase == ABSENT and self.phase_before != ABSENT
-
-    @property
-    def is_gone(self) -> bool:
-        return self.phase == ABSENT and not self.owned and not self.assigned
-
-
-class Finding(msgspec.Struct, frozen=True, array_like=True):
-    audit: str
-    severity: str
-    about: str
-    member_id: str
-    other_member_id: str | None
-    partition: str | None
-    from_ns: int
-    to_ns: int | None
-    detail: str | None
-    said_ns: int
-
-
-class Situation(msgspec.Struct, array_like=True):
-    """Something that goes on, and is a finding once it has lasted until `due_ns`."""
-
-    audit: str
-    member_id: str
-    other_member_id: str | None
-    partition: str | None
-    from_ns: int
-    detail: str | None = None
-    is_said: bool = False
-    by_one_clock: bool = True
-
-    @property
-    def due_ns(self) -> int:
-        return self.from_ns + (LASTS_NS[self.audit] if self.by_one_clock else CLOCKS_APART_NS) + 1
-
-    def told(self, now_ns: int, to_ns: int | None) -> Finding:
-        about = _about(self.audit, self.member_id, self.other_member_id, self.partition, self.from_ns)
-        detail = _lasted(self.from_ns, to_ns) if self.audit == STUCK else self.detail
-        who = (self.member_id, self.other_member_id, self.partition)
-        return Finding(self.audit, SEVERITY[self.audit], about, *who, self.from_ns, to_ns, detail, now_ns)
-
-    def ended(self, now_ns: int) -> Finding | None:
-        """What is over before it was due is nothing, or, if two clocks say so, may be nothing."""
-        if now_ns >= self.due_ns:
-            return self.told(now_ns, now_ns)
-        if self.by_one_clock or now_ns == self.from_ns:
-            return None
-        brief = ", ".join(filter(None, (self.detail, BRIEF)))
-        return msgspec.structs.replace(self.told(now_ns, now_ns), severity="odd", detail=brief)
-
-
-class Member(msgspec.Struct, array_like=True):
-    home: str | None = None
-    # Who told of its last step, and when.
-    proxy: str | None = None
-    last_ns: int = 0
-    stands: Stands | None = None
-    owned: set[str] = msgspec.field(default_factory=set)
-    assigned: set[str] = msgspec.field(default_factory=set)
-    left_ns: int | None = None
-    # Whose it is, and since when: until it goes.
-    came: tuple[str, int] | None = None
-    # Its client was elsewhere: its proxy does not know what it has.
-    is_back: bool = False
-
-
-class Flapper(msgspec.Struct, array_like=True):
-    """A client, under whatever member ids: when it came and soon was gone again, and since when and how often it came too
-    often."""
-
-    came_ns: list[int] = msgspec.field(default_factory=list)
-    from_ns: int | None = None
-    times: int = 0
-
-    @property
-    def counts_until_ns(self) -> int:
-        return max(self.came_ns) + (FLAPPING_WITHIN_NS if self.from_ns is None else FLAPPED_FOR_NS)
-
-
-class Group(msgspec.Struct, array_like=True):
-    clock_ns: int = 0
-    wake_ms: int | None = None
-    ahead: list[Step] = msgspec.field(default_factory=list)
-    heard: dict[str, int] = msgspec.field(default_factory=dict)
-    members: dict[str, Member] = msgspec.field(default_factory=dict)
-    # Partition -> who was told that it has it: since when, and by which proxy.
-    owners: dict[str, dict[str, tuple[int, str | None]]] = msgspec.field(default_factory=dict)
-    going_on: dict[str, Situation] = msgspec.field(default_factory=dict)
-    clients: dict[str, Flapper] = msgspec.field(default_factory=dict)
-
-    @property
-    def wakes_ns(self) -> int | None:
-        """When there is something to judge, to say or to forget, though no step comes."""
-        moments = [
-            *(step.at_ns for step in self.ahead),
-            *(each.due_ns for each in self.going_on.values() if not each.is_said),
-            *(each.left_ns + GONE_FOR_NS for each in self.members.values() if each.left_ns is not None),
-        ]
-        return min(moments, default=None)
 
 
 def advance(group: Group, steps: Iterable[Step], until_ns: int) -> list[Finding]:
@@ -275,7 +120,7 @@ def _gap(member: Member, step: Step) -> Iterator[Finding]:
         return
     phase, _, epoch, _ = member.stands
     said = f"{phase} in epoch {epoch}, and then {step.phase_before} in epoch {step.epoch_before}"
-    about = _about(GAP, step.member_id, step.span_id)
+    about = named(GAP, step.member_id, step.span_id)
     yield Finding(GAP, SEVERITY[GAP], about, step.member_id, None, None, member.last_ns, step.at_ns, said, step.at_ns)
 
 
@@ -286,7 +131,7 @@ def _backwards(member: Member, step: Step) -> Iterator[Finding]:
     for what, was, now in (("epoch", epoch, step.epoch), ("generation", generation, step.generation)):
         if was > now > 0:
             audit = f"{what} backwards"
-            about = _about(audit, step.member_id, step.span_id)
+            about = named(audit, step.member_id, step.span_id)
             found = (step.member_id, None, None, step.at_ns, None, f"{was} -> {now}", step.at_ns)
             yield Finding(audit, SEVERITY[audit], about, *found)
 
@@ -319,15 +164,15 @@ def _lost(group: Group, member: Member, step: Step) -> Iterator[Finding]:
     """Upstream has taken it away, and the client still holds it."""
     before, now = member.owned - member.assigned, set(step.owned).difference(step.assigned)
     for partition in before - now:
-        yield from _ends(group, _about(LOST, step.member_id, partition), step.at_ns)
+        yield from _ends(group, named(LOST, step.member_id, partition), step.at_ns)
     for partition in now - before:
         situation = Situation(LOST, step.member_id, None, partition, step.at_ns)
-        group.going_on[_about(LOST, step.member_id, partition)] = situation
+        group.going_on[named(LOST, step.member_id, partition)] = situation
 
 
 def _waits(group: Group, step: Step) -> Iterator[Finding]:
     """Without a break: a wait that was called off is over, and who is adopted begins anew."""
-    going_on = _about(STUCK, step.member_id)
+    going_on = named(STUCK, step.member_id)
     if going_on in group.going_on and not step.phase_before == step.phase == WAITS:
         yield from _ends(group, going_on, step.at_ns)
     if step.phase == WAITS and going_on not in group.going_on:
@@ -342,7 +187,7 @@ def _flapping(group: Group, member: Member, step: Step) -> Iterator[Finding]:
         member.came = None
     if not step.joins:
         return
-    who = _about(step.client_id, _host(step.client_address), step.instance_id)
+    who = named(step.client_id, _host(step.client_address), step.instance_id)
     member.came = who, step.at_ns
     client = group.clients.get(who, Flapper())
     times = 1 + sum(step.at_ns - each <= FLAPPING_WITHIN_NS for each in client.came_ns)
@@ -351,7 +196,7 @@ def _flapping(group: Group, member: Member, step: Step) -> Iterator[Finding]:
     client.from_ns = client.from_ns or step.at_ns
     client.times = max(client.times, times)
     said = f"{step.client_id} joined {client.times} times within 5 minutes"
-    about = _about(FLAPPING, who, client.from_ns)
+    about = named(FLAPPING, who, client.from_ns)
     found = (step.member_id, None, None, client.from_ns, step.at_ns, said, step.at_ns)
     yield Finding(FLAPPING, SEVERITY[FLAPPING], about, *found)
 
@@ -394,14 +239,5 @@ def _forget(group: Group, until_ns: int) -> None:
     group.clients = {name: each for name, each in group.clients.items() if each.counts_until_ns > now_ns}
 
 
-def _lasted(from_ns: int, to_ns: int | None) -> str | None:
-    """As Java's %.0f rounds: half a second goes up."""
-    return None if to_ns is None else f"{(to_ns - from_ns + SECOND // 2) // SECOND} s"
-
-
 def _pair(partition: str, *two: str) -> str:
-    return _about(DOUBLE, partition, *sorted(two))
-
-
-def _about(*words: object) -> str:
-    return "/".join(map(str, words))
+    return named(DOUBLE, partition, *sorted(two))

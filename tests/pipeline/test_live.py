@@ -14,7 +14,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
 from bench.pipeline.writer import BEGAN_NS
 from pipeline import live, live_feed, schema
-from pipeline.live_rules import Finding, Group, LateStep, Step, advance
+from pipeline.live_group import Finding, Group, Step
+from pipeline.live_rules import LateStep, advance
 from tests.pipeline.scenes import glanced, glanced_at, returned, returns, returns_from, visited
 from tests.pipeline.telling import Planted
 from translation.states import Phase, Standing

@@ -22,7 +22,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pipeline import asking, cli, jobs, judging, live, session, spans, streaming
 from pipeline.audits import FLAPS
 from pipeline.ending import Ending
-from pipeline.live_rules import DOUBLE, FLAPPING, SEVERITY
+from pipeline.live_group import DOUBLE, FLAPPING, SEVERITY
 from pipeline.tables import ALL
 from tests.pipeline.running import Command
 from tests.pipeline.telling import Planted, write

@@ -175,7 +175,7 @@ clocks AS (
     SELECT group_id, member_id, at_ns, (at_ns - "at" * 1000000)
         - lag(at_ns - "at" * 1000000) OVER (PARTITION BY proxy ORDER BY "at", span_id) AS step
     FROM transitions)
-SELECT CASE WHEN a.to_ns IS NULL AND last_ns < b.from_ns THEN 'silent proxy' ELSE 'double ownership' END AS audit,
+SELECT CASE WHEN (a.to_ns IS NULL OR a.ended_by = 'MemberAdopted') AND last_ns < b.from_ns THEN 'silent proxy' ELSE 'double ownership' END AS audit,
     b.group_id, b.member_id, a.member_id AS other_member_id, b.partition, b.from_ns, least(a.to_ns, b.to_ns) AS to_ns
 FROM held a JOIN last_words w ON a.proxy IS NOT DISTINCT FROM w.proxy JOIN held b ON a.group_id = b.group_id AND a.partition = b.partition AND a.member_id <> b.member_id
     AND a.end_ns > b.from_ns AND (a.from_ns, a.member_id) < (b.from_ns, b.member_id)

@@ -121,7 +121,7 @@ class Situation(msgspec.Struct, array_like=True):
 
     def told(self, now_ns: int, to_ns: int | None) -> Finding:
         about = named(self.audit, self.member_id, self.other_member_id, self.partition, self.from_ns)
-        detail = lasted(self.from_ns, to_ns) if self.audit == STUCK else self.detail
+        detail = _lasted(self.from_ns, to_ns) if self.audit == STUCK else self.detail
         who = (self.member_id, self.other_member_id, self.partition)
         return Finding(self.audit, SEVERITY[self.audit], about, *who, self.from_ns, to_ns, detail, now_ns)
 
@@ -185,7 +185,7 @@ class Group(msgspec.Struct, array_like=True):
         return min(moments, default=None)
 
 
-def lasted(from_ns: int, to_ns: int | None) -> str | None:
+def _lasted(from_ns: int, to_ns: int | None) -> str | None:
     """As Java's %.0f rounds: half a second goes up."""
     return None if to_ns is None else f"{(to_ns - from_ns + SECOND // 2) // SECOND} s"
 

@@ -208,16 +208,22 @@ async def test_who_was_adopted_and_has_yet_to_be_answered_does_not_say_either() 
     assert host.lost == ["alice", "bob"]
 
 
-async def test_who_was_answered_while_its_group_was_asked_for_does_not_say_either(
-    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
-) -> None:
-    """A proxy that took another's host for its own left for clients that had gone back there, when their sessions ended."""
+def told_before_it_is_answered(nursery: trio.Nursery) -> tuple[Host, Callable[[], None]]:
+    """Alice came from another proxy; and what makes her coordinator's answer come."""
     host = Host("alice")
     nursery.start_soon(host.clock.run)
     alice = host.members[GROUP, "alice"]
     host.members[GROUP, "alice"] = msgspec.structs.replace(alice, must_say_all=True)
     host.is_told("alice")
-    host.members[GROUP, "alice"] = alice
+    return host, lambda: host.members.update({(GROUP, "alice"): alice})
+
+
+async def test_who_was_answered_while_its_group_was_asked_for_does_not_say_either(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """A proxy that took another's host for its own left for clients that had gone back there, when their sessions ended."""
+    host, answered = told_before_it_is_answered(nursery)
+    answered()
     host.hears(alice=THERE)
     await trio.sleep(1.5)
     assert host.line.heard, "it looks again"
@@ -231,13 +237,9 @@ async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
     autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
 ) -> None:
     """All that is here came from another proxy, and says all anew with each word of its client."""
-    host = Host("alice")
-    nursery.start_soon(host.clock.run)
-    alice = host.members[GROUP, "alice"]
-    host.members[GROUP, "alice"] = msgspec.structs.replace(alice, must_say_all=True)
-    host.is_told("alice")
+    host, answered = told_before_it_is_answered(nursery)
     host.hears(alice=THERE)
-    host.members[GROUP, "alice"] = alice
+    answered()
     await trio.sleep(1.5)
     host.hears(alice=HERE)
     await trio.sleep(60)

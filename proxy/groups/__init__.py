@@ -8,6 +8,7 @@ host.py         members, one `step` at a time
 requests.py     what becomes of a client's request?
 orders.py       what members order, done
 together.py     what the members of one group know together, hosted
+own_hosts.py    which hosts does the coordinator know this proxy by?
 recognising.py  who is it that speaks for a member we do not have?
 sharing.py      one answer for all who want to know the same at the same time
 orphans.py      who has not come back after a restart?

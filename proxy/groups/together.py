@@ -18,6 +18,7 @@ from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.line import MOST_ADMITTED, Key, Line
 from proxy.groups.native import SeenGroup
+from proxy.groups.own_hosts import OwnHosts
 from proxy.groups.recognising import UNTOLD
 from proxy.groups.succession import Succession
 from translation import errors as e
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 # So many members of a group are told something before everybody else has a turn.
 MOST_AT_ONCE = 16
-# How often, and how many times, a proxy that does not know its own host looks for it.
-SEEK_MS, SEEK_TIMES = 1_000, 20
+# How often, and how many times, a proxy that does not know its own host looks for it: until no other has its members.
+SEEK_MS, SEEK_TIMES = 1_000, 60
 
 
 class Together:
@@ -52,17 +53,14 @@ class Together:
         self._undone: dict[str, deque[gr.GroupOrder]] = {}
         # Groups in which native members pass. Now and then it is looked whether they still do.
         self._passed: set[str] = set()
-        # The hosts that the coordinator knows this proxy by, for it may have several addresses: those of loud members in the
-        # last description that showed any; and all that were ever shown of members that no other proxy may have had.
-        self._own_hosts: frozenset[str] = frozenset()
-        self._sure_hosts: set[str] = set()
+        self._own_hosts = OwnHosts()
         self._seeks = 0
 
     def changed(self, transition: Transition, member: Member) -> None:
         fact = gr.MemberChanged(transition=transition, contract=member.contract, interval_ms=member.interval_ms)
         self._tell(transition.group_id, fact)
         told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
-        if told and not self._own_hosts and not self._seeks:
+        if told and not self._own_hosts.are_sure and not self._seeks:
             self._seek_oneself(transition.group_id)
 
     def assignor(self, group_id: str) -> str | None:
@@ -225,6 +223,8 @@ class Together:
         if seen is None or seen.error_code != e.NONE:
             # Not allowed will not change by asking; the rest may.
             for_good = seen is not None and seen.error_code in UNTOLD
+            if for_good and self._seeks:
+                self._seeks = SEEK_TIMES
             self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
             return
         self._find_lost(seen, were_loud)
@@ -249,26 +249,25 @@ class Together:
         Which host is ours, those show who were loud when the group was asked for, and are; where all have fallen silent at
         once (a load balancer moved them), memory does.
         """
-        loud: set[str] = set()
         for each in seen.members:
             # One of them is enough, and there are mostly many.
-            if each.client_host in loud or each.member_id not in were_loud:
+            if self._own_hosts.is_sure_of(each.client_host) or each.member_id not in were_loud:
                 continue
             if self.is_loud((seen.group_id, each.member_id)):
-                loud.add(each.client_host)
-                if not self._host.members[seen.group_id, each.member_id].is_shared(self._clock.now_ms):
-                    self._sure_hosts.add(each.client_host)
-        self._own_hosts = frozenset(loud) or self._own_hosts
-        hosts = self._own_hosts | self._sure_hosts
+                is_shared = self._host.members[seen.group_id, each.member_id].is_shared(self._clock.now_ms)
+                self._own_hosts.learn(each.client_host, is_sure=not is_shared)
         for each in seen.members:
             member = self._host.members.get((seen.group_id, each.member_id))
-            if member is not None and member.farewell_at is not None and hosts and each.client_host not in hosts:
+            if member is None or member.farewell_at is None:
+                continue
+            if self._own_hosts.may_be_elsewhere(each.client_host):
                 self._host.feed((seen.group_id, each.member_id), ev.SeenElsewhere())
 
     def _seek_oneself(self, group_id: str) -> None:
         """From the first member that was told something here: its heartbeats went our way. Not at the first look, maybe: one
-        that came from another proxy is loud only between its words and our heartbeats that repeat them."""
-        if self._own_hosts or self._seeks == SEEK_TIMES or group_id not in self._groups:
+        that came from another proxy is loud only between its words and our heartbeats that repeat them, and as long as that
+        may beat for it too, nobody knows whose host is shown."""
+        if self._own_hosts.are_sure or self._seeks == SEEK_TIMES or group_id not in self._groups:
             self._seeks = 0
             return
         self._seeks += 1

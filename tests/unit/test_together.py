@@ -21,6 +21,7 @@ from proxy.groups.line import MOST_ADMITTED
 from proxy.groups.lines import Lines
 from proxy.groups.together import MOST_AT_ONCE, Together
 from tests.unit.observing import changed
+from translation import errors as e
 from translation import events as ev
 from translation import group as gr
 from translation.member import Member
@@ -231,6 +232,57 @@ async def test_who_was_answered_while_its_group_was_asked_for_does_not_say_eithe
     host.falls_silent("alice")
     host.described(alice=THERE)
     assert host.lost == ["alice"]
+
+
+def came_from_another_proxy(nursery: trio.Nursery) -> Host:
+    """And that one may have missed her, or not yet."""
+    host = Host("alice")
+    nursery.start_soon(host.clock.run)
+    host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], came_at=host.clock.now_ms)
+    host.is_told("alice")
+    return host
+
+
+async def test_while_another_proxy_may_beat_too_neither_host_is_taken_for_ours(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """Whoever beat last is shown. A proxy that took the other's host for its own left for clients that had gone back."""
+    host = came_from_another_proxy(nursery)
+    host.hears(alice=HERE)
+    await trio.sleep(1.5)
+    host.hears(alice=THERE)
+    host.falls_silent("alice")
+    host.described(alice=THERE)
+    host.described(alice=HERE)
+    assert host.lost == ["alice", "alice"]
+
+
+async def test_alone_a_host_of_one_that_another_proxy_may_have_is_ours(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """As after a restart: who ends then is left for at once."""
+    host = came_from_another_proxy(nursery)
+    for _ in range(10):
+        host.hears(alice=HERE)
+        await trio.sleep(1.1)
+    host.falls_silent("alice")
+    host.described(alice=HERE)
+    assert host.lost == []
+
+
+async def test_its_own_host_is_not_sought_where_it_may_not_be_shown(
+    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    """Each such question is a line in the broker's log of who was refused what."""
+    host = Host("alice")
+    nursery.start_soon(host.clock.run)
+    host.is_told("alice")
+    refused = m.ConsumerGroupDescribeResponseDescribedGroup(group_id=GROUP, error_code=e.GROUP_AUTHORIZATION_FAILED)
+    host.line.heard.pop()(m.ConsumerGroupDescribeResponse(groups=[refused]))
+    await trio.sleep(60)
+    assert host.line.heard == []
+    host.is_told("alice")
+    assert len(host.line.heard) == 1
 
 
 async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(

@@ -74,7 +74,7 @@ class Host:
         """The proxy goes: nobody is left waiting. Who is not heard here any more may be another proxy's by now, and does not
         leave; where it is nobody's, its session at the coordinator ends."""
         for key in list(self.members):
-            self.feed(key, ev.ProxyStopping(leaving=leaving and self.together.is_loud(key)))
+            self.feed(key, ev.ProxyStopping(leaving=leaving and self.together.own_hosts.is_loud(key)))
 
     def _forget_who_never_came(self) -> None:
         """Of those who were here before a restart."""

@@ -18,7 +18,7 @@ from proxy.groups.classic import Request
 from proxy.groups.clock import Clock
 from proxy.groups.line import MOST_ADMITTED, Key, Line
 from proxy.groups.native import SeenGroup
-from proxy.groups.own_hosts import OwnHosts
+from proxy.groups.own_hosts import Look, OwnHosts
 from proxy.groups.recognising import UNTOLD
 from proxy.groups.succession import Succession
 from translation import errors as e
@@ -28,7 +28,6 @@ from translation.group_heartbeat import JOIN_EPOCH
 from translation.member import Member
 from translation.motion import FADED_MS, group_step, is_deserted
 from translation.rules import Pacing
-from translation.states import Phase
 from translation.transition import Transition
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 # So many members of a group are told something before everybody else has a turn.
 MOST_AT_ONCE = 16
-# How often, and how many times, a proxy that does not know its own host looks for it: until no other has its members.
-SEEK_MS, SEEK_TIMES = 1_000, 60
 
 
 class Together:
@@ -53,15 +50,16 @@ class Together:
         self._undone: dict[str, deque[gr.GroupOrder]] = {}
         # Groups in which native members pass. Now and then it is looked whether they still do.
         self._passed: set[str] = set()
-        self._own_hosts = OwnHosts()
-        self._seeks = 0
+        self.own_hosts = OwnHosts(host)
 
     def changed(self, transition: Transition, member: Member) -> None:
         fact = gr.MemberChanged(transition=transition, contract=member.contract, interval_ms=member.interval_ms)
         self._tell(transition.group_id, fact)
-        told = (transition.phase_before, transition.phase) == (Phase.COMPLETING_REBALANCE, Phase.STABLE)
-        if told and not self._own_hosts.are_sure and not self._seeks:
-            self._seek_oneself(transition.group_id)
+
+    def answered(self, group_id: str) -> None:
+        """A member's heartbeat."""
+        if group_id in self._groups and self.own_hosts.takes_a_look():
+            self._describe(group_id)
 
     def assignor(self, group_id: str) -> str | None:
         """What the members here have agreed on."""
@@ -210,12 +208,11 @@ class Together:
         if line is None or not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             self._tell(group_id, gr.DescriptionFailed(for_good=line is not None))
             return
-        # What is asked on other lines may be answered before this, and yet have arrived behind it.
-        loud = frozenset(name for name in self._host.lines.of(group_id) if self.is_loud((group_id, name)))
+        looked = self.own_hosts.look(group_id)
         ask = native.ask_description([group_id], line.versions)
-        line.ask(ask, lambda answer: self._described(group_id, loud, answer))
+        line.ask(ask, lambda answer: self._described(group_id, looked, answer))
 
-    def _described(self, group_id: str, were_loud: frozenset[str], answer: Any) -> None:
+    def _described(self, group_id: str, looked: Look, answer: Any) -> None:
         if group_id not in self._groups:
             # Those who wanted to know have gone.
             return
@@ -223,11 +220,10 @@ class Together:
         if seen is None or seen.error_code != e.NONE:
             # Not allowed will not change by asking; the rest may.
             for_good = seen is not None and seen.error_code in UNTOLD
-            if for_good and self._seeks:
-                self._seeks = SEEK_TIMES
             self._tell(group_id, gr.DescriptionFailed(for_good=for_good))
             return
-        self._find_lost(seen, were_loud)
+        self.own_hosts.hear(seen, looked)
+        self._find_lost(seen)
         local = self._host.members
         members = tuple(
             gr.described_member(
@@ -243,45 +239,14 @@ class Together:
         )
         self._tell(group_id, fact)
 
-    def _find_lost(self, seen: SeenGroup, were_loud: frozenset[str]) -> None:
-        """Who was silent here and has been heard from another host since is another proxy's member.
-
-        Which host is ours, those show who were loud when the group was asked for, and are; where all have fallen silent at
-        once (a load balancer moved them), memory does.
-        """
-        for each in seen.members:
-            # One of them is enough, and there are mostly many.
-            if self._own_hosts.is_sure_of(each.client_host) or each.member_id not in were_loud:
-                continue
-            if self.is_loud((seen.group_id, each.member_id)):
-                is_shared = self._host.members[seen.group_id, each.member_id].is_shared(self._clock.now_ms)
-                self._own_hosts.learn(each.client_host, is_sure=not is_shared)
+    def _find_lost(self, seen: SeenGroup) -> None:
+        """Who was silent here and has been heard from another host since is another proxy's member."""
         for each in seen.members:
             member = self._host.members.get((seen.group_id, each.member_id))
             if member is None or member.farewell_at is None:
                 continue
-            if self._own_hosts.may_be_elsewhere(each.client_host):
+            if self.own_hosts.is_elsewhere(each.client_host):
                 self._host.feed((seen.group_id, each.member_id), ev.SeenElsewhere())
-
-    def _seek_oneself(self, group_id: str) -> None:
-        """From the first member that was told something here: its heartbeats went our way. Not at the first look, maybe: one
-        that came from another proxy is loud only between its words and our heartbeats that repeat them, and as long as that
-        may beat for it too, nobody knows whose host is shown."""
-        if self._own_hosts.are_sure or self._seeks == SEEK_TIMES or group_id not in self._groups:
-            self._seeks = 0
-            return
-        self._seeks += 1
-        self._describe(group_id)
-        self._clock.at(self._clock.now_ms + SEEK_MS, lambda: self._seek_oneself(group_id))
-
-    def is_loud(self, key: Key) -> bool:
-        """Whether the coordinator must have heard this member through us last, and so shows it under a host of ours. One that
-        was adopted and has yet to be answered may still be shown under the host that it came from; and one whose client has
-        hung up under the host to which that went."""
-        member, line = self._host.members.get(key), self._host.lines.get(key)
-        if member is None or line is None or line.client_left:
-            return False
-        return not member.must_say_all and not member.is_silent(self._clock.now_ms)
 
 
 def _has_natives(line: Line, group_id: str, has_some: bool) -> None:

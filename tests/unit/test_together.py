@@ -19,11 +19,12 @@ from proxy.groups import classic, native
 from proxy.groups.clock import Clock
 from proxy.groups.line import MOST_ADMITTED
 from proxy.groups.lines import Lines
+from proxy.groups.own_hosts import FRESH_MS, LOOKS
 from proxy.groups.together import MOST_AT_ONCE, Together
 from tests.unit.observing import changed
-from translation import errors as e
 from translation import events as ev
 from translation import group as gr
+from translation.group_heartbeat import GroupHeartbeat
 from translation.member import Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
@@ -107,9 +108,21 @@ class Host:
         left.client_left = True
         self.lines[GROUP, name] = left  # type: ignore[assignment]
 
+    def ends(self, name: str) -> None:
+        over = changed(0, group_id=GROUP, member_id=name, phase=Phase.ABSENT, standing=Standing.LEAVING).transition
+        self.together.changed(over, self.members.pop((GROUP, name)))
+        self.lines.pop((GROUP, name))
+
     def is_told(self, name: str) -> None:
         told = changed(0, group_id=GROUP, member_id=name, phase_before=Phase.COMPLETING_REBALANCE).transition
         self.together.changed(told, self.members[GROUP, name])
+
+    def is_answered(self, name: str, in_flight: GroupHeartbeat | None = None) -> None:
+        """Its heartbeat, a second after the last."""
+        self.clock.passed_ms += 1_000
+        beaten = msgspec.structs.replace(self.members[GROUP, name], beaten_at=self.clock.now_ms, in_flight=in_flight)
+        self.members[GROUP, name] = beaten
+        self.together.answered(GROUP)
 
     def described(self, **hosts: str) -> None:
         self.clock.passed_ms += gr.AGAIN_MS
@@ -209,96 +222,94 @@ async def test_who_was_adopted_and_has_yet_to_be_answered_does_not_say_either() 
     assert host.lost == ["alice", "bob"]
 
 
-def told_before_it_is_answered(nursery: trio.Nursery) -> tuple[Host, Callable[[], None]]:
-    """Alice came from another proxy; and what makes her coordinator's answer come."""
+async def test_who_was_answered_while_its_group_was_asked_for_does_not_say_either() -> None:
+    """A proxy that took another's host for its own left for clients that had gone back there, when their sessions ended."""
     host = Host("alice")
-    nursery.start_soon(host.clock.run)
     alice = host.members[GROUP, "alice"]
     host.members[GROUP, "alice"] = msgspec.structs.replace(alice, must_say_all=True)
-    host.is_told("alice")
-    return host, lambda: host.members.update({(GROUP, "alice"): alice})
-
-
-async def test_who_was_answered_while_its_group_was_asked_for_does_not_say_either(
-    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
-) -> None:
-    """A proxy that took another's host for its own left for clients that had gone back there, when their sessions ended."""
-    host, answered = told_before_it_is_answered(nursery)
-    answered()
+    host.together.wants_description((GROUP, "alice"))
+    host.members[GROUP, "alice"] = alice
     host.hears(alice=THERE)
-    await trio.sleep(1.5)
-    assert host.line.heard, "it looks again"
-    host.hears(alice=HERE)
+    host.described(alice=HERE)
     host.falls_silent("alice")
     host.described(alice=THERE)
     assert host.lost == ["alice"]
 
 
-def came_from_another_proxy(nursery: trio.Nursery) -> Host:
-    """And that one may have missed her, or not yet."""
+@pytest.mark.parametrize("goes", [Host.hangs_up, Host.ends])
+async def test_who_goes_while_its_group_is_asked_for_does_not_say_either(goes: Callable[[Host, str], None]) -> None:
+    host = Host("alice", "bob")
+    host.falls_silent("bob")
+    host.together.wants_description((GROUP, "alice"))
+    goes(host, "alice")
+    host.hears(alice=THERE)
+    host.described(bob=HERE)
+    assert host.lost == []
+
+
+def shared() -> Host:
+    """Alice came from another proxy, and that may still beat for her: whoever was last is shown."""
     host = Host("alice")
-    nursery.start_soon(host.clock.run)
     host.members[GROUP, "alice"] = msgspec.structs.replace(host.members[GROUP, "alice"], came_at=host.clock.now_ms)
     host.is_told("alice")
     return host
 
 
-async def test_while_another_proxy_may_beat_too_neither_host_is_taken_for_ours(
-    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
-) -> None:
-    """Whoever beat last is shown. A proxy that took the other's host for its own left for clients that had gone back."""
-    host = came_from_another_proxy(nursery)
-    host.hears(alice=HERE)
-    await trio.sleep(1.5)
-    host.hears(alice=THERE)
-    host.falls_silent("alice")
-    host.described(alice=THERE)
-    host.described(alice=HERE)
-    assert host.lost == ["alice", "alice"]
-
-
-async def test_alone_a_host_of_one_that_another_proxy_may_have_is_ours(
-    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
-) -> None:
-    """As after a restart: who ends then is left for at once."""
-    host = came_from_another_proxy(nursery)
-    for _ in range(10):
-        host.hears(alice=HERE)
-        await trio.sleep(1.1)
+async def test_what_is_shown_behind_two_heartbeats_of_ours_is_our_host() -> None:
+    host = shared()
+    for each in (HERE, THERE, HERE):
+        host.is_answered("alice")
+        host.hears(alice=each)
+    host.is_answered("alice")
+    assert host.line.heard == [], "it need not look any more"
     host.falls_silent("alice")
     host.described(alice=HERE)
     assert host.lost == []
+    host.described(alice=THERE)
+    assert host.lost == ["alice"]
 
 
-async def test_its_own_host_is_not_sought_where_it_may_not_be_shown(
-    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
-) -> None:
-    """Each such question is a line in the broker's log of who was refused what."""
-    host = Host("alice")
-    nursery.start_soon(host.clock.run)
-    host.is_told("alice")
-    refused = m.ConsumerGroupDescribeResponseDescribedGroup(group_id=GROUP, error_code=e.GROUP_AUTHORIZATION_FAILED)
-    host.line.heard.pop()(m.ConsumerGroupDescribeResponse(groups=[refused]))
-    await trio.sleep(60)
-    assert host.line.heard == []
-    host.is_told("alice")
-    assert len(host.line.heard) == 1
+def some_time_later(host: Host) -> None:
+    host.described(alice=THERE)
 
 
-async def test_a_proxy_that_cannot_tell_its_host_yet_looks_again(
-    autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
-) -> None:
-    """All that is here came from another proxy, and says all anew with each word of its client."""
-    host, answered = told_before_it_is_answered(nursery)
+def slowly(host: Host) -> None:
+    host.is_answered("alice")
+    host.clock.passed_ms += FRESH_MS + 1
     host.hears(alice=THERE)
-    answered()
-    await trio.sleep(1.5)
+
+
+def while_one_is_on_its_way(host: Host) -> None:
+    host.is_answered("alice", in_flight=GroupHeartbeat(group_id=GROUP, member_id="alice", member_epoch=3))
+    host.hears(alice=THERE)
+
+
+@pytest.mark.parametrize("looks", [some_time_later, slowly, while_one_is_on_its_way])
+async def test_where_another_proxys_heartbeat_may_be_between_its_host_is_not_taken_for_ours(
+    looks: Callable[[Host], None],
+) -> None:
+    host = shared()
+    for _ in range(3):
+        looks(host)
+    host.is_answered("alice")
     host.hears(alice=HERE)
-    await trio.sleep(60)
-    assert host.line.heard == []
+    host.is_answered("alice")
+    host.hears(alice=HERE)
     host.falls_silent("alice")
     host.described(alice=THERE)
     assert host.lost == ["alice"]
+
+
+async def test_as_long_as_its_host_is_not_known_a_proxy_looks_for_it_always_less_often() -> None:
+    """Until the other has missed its clients, whenever that was."""
+    host = shared()
+    looked_at = list[int]()
+    for second in range(600):
+        host.is_answered("alice")
+        looked_at += [second] * len(host.line.heard)
+        host.line.heard.clear()
+    assert len(looked_at) == LOOKS
+    assert 60 < looked_at[-1] < 120
 
 
 def native_beat(group_id: str = GROUP) -> classic.Request:
@@ -330,11 +341,6 @@ async def test_of_a_client_with_ever_new_groups_not_all_are_remembered() -> None
     assert f"group {MOST_ADMITTED + 9}" in host.line.natives
 
 
-def ended(host: Host, name: str) -> None:
-    over = changed(0, group_id=GROUP, member_id=name, phase=Phase.ABSENT, standing=Standing.LEAVING).transition
-    host.together.changed(over, host.members.pop((GROUP, name)))
-
-
 @pytest.mark.parametrize("passes", [False, True])
 async def test_a_group_with_nobody_here_is_forgotten_whoever_was_seen_in_it(
     autojump_clock: trio.testing.MockClock, nursery: trio.Nursery, passes: bool
@@ -346,7 +352,7 @@ async def test_a_group_with_nobody_here_is_forgotten_whoever_was_seen_in_it(
     if passes:
         host.together.native_taken(host.line, native_beat())  # type: ignore[arg-type]
     host.described(alice=HERE, direct=THERE)
-    ended(host, "alice")
+    host.ends("alice")
     await trio.sleep(180)
     assert not host.together._groups
 
@@ -372,7 +378,7 @@ async def test_who_has_gone_wishes_no_description_any_more(
     host.line.heard.clear()
     host.reaches_the_coordinator = False
     host.together.wants_description((GROUP, "alice"))
-    ended(host, "alice")
+    host.ends("alice")
     await trio.sleep(180)
     assert not host.together._groups
 

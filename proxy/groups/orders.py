@@ -85,7 +85,7 @@ class Orders:
                 return
             self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
             if told is not None and told.error_code == e.NONE:
-                self._host.together.answered(key[0])
+                self._host.together.answered(key)
 
         leaves = order.heartbeat.member_epoch < JOIN_EPOCH
         line = self._host.line_out(key) if leaves else self._host.lines.get(key)

@@ -2,7 +2,8 @@
 
 They are learned from descriptions. A member that only this proxy can have is shown under a host of ours. One that another
 proxy may still beat for too is shown under the host of whoever was last: so what counts there is a look right behind an
-answered heartbeat of ours, twice, for the other's may just have come between.
+answered heartbeat of ours. The other's may just have come between, and while their group moves both beat ten times a second:
+so a host is ours when it was shown so often more than another.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
 # As long as no host is known, there is a look behind a heartbeat now and then, always less often; for over a minute, and by
 # then no other proxy beats for members of ours.
 LOOK_MS, LOOKS = 100, 40
-# If a heartbeat went out longer ago, or a description takes longer, another proxy's may be between.
+# A description that takes longer tells too little.
 FRESH_MS = 100
-SIGHTINGS = 2
+LEAD = 3
 
 
 class Look(NamedTuple):
-    """Who was loud when a description was asked for, and who had just been heard: what is asked on other lines may be
-    answered before it, and yet have arrived behind it."""
+    """Who was loud when a description was asked for, for what is asked on other lines may be answered before it, and yet have
+    arrived behind it; and for whose sake it was asked, whose heartbeat had just been answered."""
 
     at: int
     loud: frozenset[str]
-    fresh: frozenset[str] = frozenset()
+    beaten: str | None
 
 
 class OwnHosts:
@@ -53,15 +54,9 @@ class OwnHosts:
         self._look_at = now + self._looks * LOOK_MS
         return True
 
-    def look(self, group_id: str) -> Look:
-        now, here = self._host.clock.now_ms, self._host.lines.of(group_id)
-        loud = frozenset(name for name in here if self.is_loud((group_id, name)))
-        if self._known:
-            # Each sighting may err, so there should be few.
-            return Look(now, loud)
-        members = (self._host.members[group_id, name] for name in here)
-        fresh = (each.member_id for each in members if each.in_flight is None and now - each.beaten_at <= FRESH_MS)
-        return Look(now, loud, frozenset(fresh))
+    def look(self, group_id: str, beaten: str | None) -> Look:
+        loud = (name for name in self._host.lines.of(group_id) if self.is_loud((group_id, name)))
+        return Look(self._host.clock.now_ms, frozenset(loud), beaten)
 
     def hear(self, seen: SeenGroup, looked: Look) -> None:
         now = self._host.clock.now_ms
@@ -73,12 +68,13 @@ class OwnHosts:
             is_loud = each.member_id in looked.loud and self.is_loud(key)
             if is_loud and not self._host.members[key].is_shared(now):
                 self._known.add(each.client_host)
-            elif each.member_id in looked.fresh and now - looked.at <= FRESH_MS:
+            elif each.member_id == looked.beaten and now - looked.at <= FRESH_MS:
                 self._sighted(each.client_host)
 
     def _sighted(self, host: str) -> None:
         self._sightings[host] += 1
-        if self._sightings[host] == SIGHTINGS:
+        others = self._sightings.total() - self._sightings[host]
+        if self._sightings[host] >= others + LEAD:
             self._known.add(host)
 
     def is_loud(self, key: Key) -> bool:

@@ -56,10 +56,10 @@ class Together:
         fact = gr.MemberChanged(transition=transition, contract=member.contract, interval_ms=member.interval_ms)
         self._tell(transition.group_id, fact)
 
-    def answered(self, group_id: str) -> None:
+    def answered(self, key: Key) -> None:
         """A member's heartbeat."""
-        if group_id in self._groups and self.own_hosts.takes_a_look():
-            self._describe(group_id)
+        if key[0] in self._groups and self.own_hosts.takes_a_look():
+            self._describe(*key)
 
     def assignor(self, group_id: str) -> str | None:
         """What the members here have agreed on."""
@@ -203,12 +203,12 @@ class Together:
 
     # --------------------------------------------------------------------------------------------------- descriptions
 
-    def _describe(self, group_id: str) -> None:
+    def _describe(self, group_id: str, beaten: str | None = None) -> None:
         line = self._host.line_into(group_id)
         if line is None or not line.offers(keys.CONSUMER_GROUP_DESCRIBE):
             self._tell(group_id, gr.DescriptionFailed(for_good=line is not None))
             return
-        looked = self.own_hosts.look(group_id)
+        looked = self.own_hosts.look(group_id, beaten)
         ask = native.ask_description([group_id], line.versions)
         line.ask(ask, lambda answer: self._described(group_id, looked, answer))
 

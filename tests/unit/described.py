@@ -19,7 +19,6 @@ from proxy.groups.together import Together
 from tests.unit.observing import changed
 from translation import events as ev
 from translation import group as gr
-from translation.group_heartbeat import GroupHeartbeat
 from translation.member import Member
 from translation.rules import Pacing
 from translation.states import Phase, Standing
@@ -112,12 +111,10 @@ class Host:
         told = changed(0, group_id=GROUP, member_id=name, phase_before=Phase.COMPLETING_REBALANCE).transition
         self.together.changed(told, self.members[GROUP, name])
 
-    def is_answered(self, name: str, in_flight: GroupHeartbeat | None = None) -> None:
+    def is_answered(self, name: str) -> None:
         """Its heartbeat, a second after the last."""
         self.clock.passed_ms += 1_000
-        beaten = msgspec.structs.replace(self.members[GROUP, name], beaten_at=self.clock.now_ms, in_flight=in_flight)
-        self.members[GROUP, name] = beaten
-        self.together.answered(GROUP)
+        self.together.answered((GROUP, name))
 
     def described(self, **hosts: str) -> None:
         self.clock.passed_ms += gr.AGAIN_MS

@@ -196,19 +196,46 @@ async def test_clients_that_move_to_another_proxy_stay_the_members_they_were(
 
     The proxy that they came from lives, and does not leave on their behalf when it has heard nothing for a session.
     """
-
-    def has_lost_both(proxy: Running) -> bool:
-        lost = re.findall(r'member leaves .* cause=(?:SeenElsewhere|"seen elsewhere")', proxy.log.read_text())
-        return len(lost) == 2
-
     async with AsyncExitStack() as stack:
         moved = Moved(*far_kafka, stack)
         await moved.begin(topic)
         for host, former in (("127.0.0.3", moved.left), ("127.0.0.2", moved.right)):
             moved.move(host)
-            await trio.to_thread.run_sync(former.wait_for, partial(has_lost_both, former), "it has lost both")
+            await until_it_has_lost_both(former)
             await moved.nobody_has_noticed(topic)
         await moved.read_on(topic)
+
+
+async def test_clients_that_are_back_before_their_proxy_has_missed_them_stay_the_members_they_were(
+    far_kafka: tuple[Cluster, int], topic: str
+) -> None:
+    """Meanwhile both proxies beat for them, and the coordinator shows whichever was last: the other must not take its host
+    for its own, and leave for them when their sessions are over there."""
+    async with AsyncExitStack() as stack:
+        moved = Moved(*far_kafka, stack)
+        await moved.begin(topic)
+        moved.move("127.0.0.3")
+        await until_it_has_adopted_both(moved.right)
+        await trio.sleep(CUT_SECONDS)
+        moved.move("127.0.0.2")
+        await until_it_has_lost_both(moved.right)
+        await moved.nobody_has_noticed(topic)
+        await moved.read_on(topic)
+
+
+async def until_it_has_lost_both(proxy: Running) -> None:
+    def has_lost_both() -> bool:
+        lost = re.findall(r'member leaves .* cause=(?:SeenElsewhere|"seen elsewhere")', proxy.log.read_text())
+        return len(lost) == 2
+
+    await trio.to_thread.run_sync(proxy.wait_for, has_lost_both, "it has lost both")
+
+
+async def until_it_has_adopted_both(proxy: Running) -> None:
+    def has_adopted_both() -> bool:
+        return proxy.log.read_text().count("member adopted") == 2
+
+    await trio.to_thread.run_sync(proxy.wait_for, has_adopted_both, "both are there")
 
 
 async def test_a_proxy_that_leaves_on_exit_does_not_leave_for_clients_that_another_has(
@@ -217,15 +244,11 @@ async def test_a_proxy_that_leaves_on_exit_does_not_leave_for_clients_that_anoth
     """As in a rolling restart: a load balancer moves clients away first, and the proxy they had is stopped soon after."""
     config = tmp_path / "proxy.toml"
     config.write_text("[translation]\nleave_on_exit = true\n")
-
-    def has_adopted_both(proxy: Running) -> bool:
-        return proxy.log.read_text().count("member adopted") == 2
-
     async with AsyncExitStack() as stack:
         moved = Moved(*far_kafka, stack)
         await moved.begin(topic, "--config", str(config))
         moved.move("127.0.0.3")
-        await trio.to_thread.run_sync(moved.right.wait_for, partial(has_adopted_both, moved.right), "both are there")
+        await until_it_has_adopted_both(moved.right)
         # Until the coordinator has heard of them from there.
         await trio.sleep(CUT_SECONDS)
         await trio.to_thread.run_sync(moved.left.stop)

@@ -181,24 +181,27 @@ class Host:
         if member.phase is Phase.ABSENT and member.standing is Standing.ABSENT:
             self.drop(key)
             return
+        is_new = key not in self.members
         self.members[key] = member
         if member.epoch > 0:
             # The coordinator knows it: when we do not any more, it is elsewhere, and may come back.
             self.requests.issued.take(key)
             self.requests.untranslated.translated(key)
         if line is not None:
-            self._speaks_on(key, line)
+            self._speaks_on(key, line, is_new)
         if member.instance_id is not None and member.phase is not Phase.ABSENT:
             self.instances[member.group_id, member.instance_id] = member.member_id
         self._sleep(key, member)
 
-    def _speaks_on(self, key: Key, line: Line) -> None:
+    def _speaks_on(self, key: Key, line: Line, is_new: bool) -> None:
         before = self.lines.get(key)
         if before is line or not line.open:
             return
         self.lines[key] = line
         self.software[key] = line.software
         line.members.add(key)
+        if not is_new:
+            line.returned.add(key)
         if before is not None:
             before.release(key)
 

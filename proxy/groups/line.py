@@ -82,6 +82,8 @@ class Line:
         self.versions: Versions = {}
         # The members that speak to their coordinator here.
         self.members: set[Key] = set()
+        # Those of them that spoke on another connection before: between the two they may have been anywhere.
+        self.returned: set[Key] = set()
         # Those who are there for all we know, untranslated (untranslated.py).
         self.passing: set[Key] = set()
         # The id that was last given out here with MEMBER_ID_REQUIRED. Who has been elsewhere with it comes on another line.
@@ -286,6 +288,7 @@ class Line:
     def release(self, key: Key) -> None:
         """This member speaks elsewhere, or no more."""
         self.members.discard(key)
+        self.returned.discard(key)
         self._left_for_another = True
         self._let_go()
 

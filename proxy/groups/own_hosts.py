@@ -65,11 +65,15 @@ class OwnHosts:
             if each.client_host in self._known:
                 continue
             key = (seen.group_id, each.member_id)
-            is_loud = each.member_id in looked.loud and self.is_loud(key)
-            if is_loud and not self._host.members[key].is_shared(now):
+            if each.member_id in looked.loud and self.is_loud(key) and self._is_only_here(key):
                 self._known.add(each.client_host)
             elif each.member_id == looked.beaten and now - looked.at <= FRESH_MS:
                 self._sighted(each.client_host)
+
+    def _is_only_here(self, key: Key) -> bool:
+        """A client that has come by another connection may have been at another proxy for some seconds, unmissed."""
+        member, line = self._host.members[key], self._host.lines[key]
+        return key not in line.returned and not member.is_shared(self._host.clock.now_ms)
 
     def _sighted(self, host: str) -> None:
         self._sightings[host] += 1

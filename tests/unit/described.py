@@ -38,6 +38,7 @@ class Line:
     def __init__(self) -> None:
         self.heard: list[Callable[[Any], None]] = []
         self.natives: set[str] = set()
+        self.returned: set[tuple[str, str]] = set()
 
     def offers(self, key: int) -> bool:
         return True

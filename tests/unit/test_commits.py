@@ -65,7 +65,7 @@ class Connection:
             heard_at=self.host.clock.now_ms,
             heartbeat_at=self.host.clock.now_ms + 5_000,
         )
-        self.host._speaks_on(KEY, self.line)
+        self.host._speaks_on(KEY, self.line, is_new=True)
         self.closed_for: Cause | None = None
         self._said = b""
 

@@ -20,13 +20,16 @@ from proxy.groups.passing import GroupRules
 from proxy.groups.requests import Waiting
 from proxy.logs import Log
 from tests.unit.observing import changed
+from tests.unit.test_commits import KEY, Connection
 from tests.unit.test_journal import entry
 from translation import errors as e
-from translation.events import CoordinatorAnswered
+from translation.events import CoordinatorAnswered, HeartbeatRequested, MemberAdopted
 from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer
 from translation.member import Commit, Member, ParkedJoin
 from translation.rules import Pacing, Rules
 from translation.states import Phase, Standing
+
+ADOPTED = MemberAdopted(member_id="new", member_epoch=3, assigned=(), subscribed_topics=())
 
 
 async def test_who_does_not_come_back_after_a_restart_is_forgotten(
@@ -141,3 +144,17 @@ def test_a_group_of_which_nobody_speaks_any_more_is_not_kept() -> None:
     assert dict(lines.of("g")) == {"b": other}
     assert lines.pop(("g", "b")) is other
     assert not lines._of
+
+
+async def test_whoever_speaks_on_another_connection_has_returned() -> None:
+    """It may have been elsewhere between the two. (Who is adopted may have been, too: its member knows when.)"""
+    connection = Connection()
+    host, first = connection.host, connection.line
+    second = host.requests.open_line(connection)  # type: ignore[arg-type]
+    host.feed(KEY, HeartbeatRequested(request=1, generation=2), first)
+    host.feed(("g", "new"), ADOPTED, first)
+    assert (first.members, first.returned) == ({KEY, ("g", "new")}, set())
+    host.feed(KEY, HeartbeatRequested(request=2, generation=2), second)
+    assert (second.members, second.returned) == ({KEY}, {KEY})
+    second.release(KEY)
+    assert second.returned == set()

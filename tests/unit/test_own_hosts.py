@@ -71,6 +71,16 @@ async def test_the_host_of_one_that_another_proxy_may_have_is_ours_only_for_now(
     assert host.lost == ["bob"]
 
 
+async def test_who_came_back_by_another_connection_does_not_say_which_host_is_ours() -> None:
+    """It may have been at another proxy, and so shortly that it was not missed here; that one beats on."""
+    host = Host("alice", "bob")
+    host.line.returned.add((GROUP, "alice"))
+    host.described(alice=THERE, bob=HERE)
+    host.falls_silent("alice")
+    host.described(alice=THERE, bob=HERE)
+    assert host.lost == ["alice"]
+
+
 async def test_who_was_never_seen_under_another_host_is_not_elsewhere() -> None:
     host = Host("alice")
     host.described(alice=HERE)

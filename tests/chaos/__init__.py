@@ -7,5 +7,6 @@ each thing took to settle is said too: what takes as long as a coordinator's ses
 (10 s) is worth a look into the traces.
 
     play.py       what can happen, and what came of it
-    __main__.py   python -m tests.chaos [--seed N] [--events N] [--broker VERSION]
+    sites.py      where proxies run: one, or two and a load balancer
+    __main__.py   python -m tests.chaos [--seed N] [--events N] [--broker VERSION] [--balanced]
 """

@@ -1,7 +1,8 @@
-"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION]
+"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION] [--balanced]
 
-A cluster of three, a proxy before it, and a seed's worth of accidents. What went wrong is said, and where the journal, the
-traces and the logs are. Then the pipeline looks through the traces, and may find nothing broken either.
+A cluster of three, a proxy before it, and a seed's worth of accidents; or two proxies on two hosts, and a load balancer that
+moves all clients from one to the other. What went wrong is said, and where the journals, the traces and the logs are. Then the
+pipeline looks through the traces, and may find nothing broken either.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import duckdb
 import trio
 
 from tests.chaos.play import Outcome, Play
+from tests.chaos.sites import one, two
 from tests.kafka import Cluster
 from tests.kafka.cluster import NEWEST
 
@@ -31,12 +33,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="one that is drawn is said")
     parser.add_argument("--events", type=int, default=15)
     parser.add_argument("--broker", default=NEWEST, help=f"the version of Kafka ({NEWEST})")
+    parser.add_argument("--balanced", action="store_true", help="two proxies on two hosts, and clients are moved")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     print(f"seed {options.seed}, {options.events} events, Kafka {options.broker}; traces and journal in {folder}")
     try:
         with Cluster.start(version=options.broker, nodes=3) as kafka:
-            outcome = trio.run(_plays, kafka, folder, options.seed, options.events)
+            outcome = trio.run(_plays, kafka, folder, options)
         found = _audited(folder)
     except WentWrong as failure:
         sys.exit("\n".join([str(failure), *getattr(failure, "__notes__", [])]))
@@ -44,17 +47,18 @@ def main() -> None:
     print("audits:", ", ".join(f"{count} x {audit} ({severity})" for audit, severity, count in found) or "nothing")
 
 
-async def _plays(kafka: Cluster, folder: Path, seed: int, events: int) -> Outcome:
+async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> Outcome:
     async with AsyncExitStack() as exits:
-        play = await trio.to_thread.run_sync(Play, kafka, folder, random.Random(seed), exits)
-        await play.runs(events)
+        sites = await (two(kafka, folder, exits) if options.balanced else one(kafka, folder))
+        play = await trio.to_thread.run_sync(Play, kafka, sites, random.Random(options.seed), exits)
+        await play.runs(options.events)
         if not play.outcome.good:
             raise WentWrong(repr(play.outcome))
         return play.outcome
 
 
 def _audited(folder: Path) -> list[tuple[str, str, int]]:
-    command = [sys.executable, "-m", "pipeline", "batch", str(folder / "traces.jsonl"), str(folder / "tables")]
+    command = [sys.executable, "-m", "pipeline", "batch", str(folder / "traces"), str(folder / "tables")]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise WentWrong(f"the pipeline: {done.stderr}")

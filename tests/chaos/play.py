@@ -10,16 +10,16 @@ import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 
 import trio
 
+from tests.chaos.sites import Site, Sites
 from tests.clients import LIBRARIES, Client, overlaps, shared_out
 from tests.kafka import Cluster
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
-from tests.proxy.running import MISTAKE, Running
+from tests.proxy.running import MISTAKE
 
 BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
 MAKES = (*BEGINNERS, "aiokafka", "kafka-go", "franz-go", "java-3.9")
@@ -32,6 +32,8 @@ STATIC_PART = 0.3
 # Longer than the coordinator's own session: nothing else ends the member of a native client that was killed.
 PATIENCE_SECONDS = 90
 LONGEST_PAUSE_SECONDS = 8
+# Of three events about one, where there is a load balancer.
+OFTEN = 6
 Event = Callable[[], Awaitable[None]]
 
 
@@ -50,9 +52,10 @@ class Outcome:
 
 
 class Play:
-    def __init__(self, kafka: Cluster, folder: Path, chance: Random, exits: AsyncExitStack) -> None:
+    def __init__(self, kafka: Cluster, sites: Sites, chance: Random, exits: AsyncExitStack) -> None:
         self.outcome = Outcome()
         self._kafka = kafka
+        self._sites = sites
         self._chance = chance
         self._exits = exits
         self._everybody: list[Client] = []
@@ -62,11 +65,6 @@ class Play:
         self._partitions = PARTITIONS
         self._topic = f"chaos-{uuid.uuid4()}"
         kafka.create_topic(self._topic, PARTITIONS, replication=len(kafka.nodes))
-        self._config = folder / "proxy.toml"
-        self._config.write_text(
-            f'[translation]\njournal = "{folder / "journal"}"\n[traces]\nfile = "{folder / "traces.jsonl"}"\n'
-        )
-        self._proxies = [self._serve(None)]
 
     async def runs(self, events: int) -> None:
         try:
@@ -86,7 +84,7 @@ class Play:
             steady.end()
             await self._all_is_read(steady)
         finally:
-            await trio.to_thread.run_sync(self._proxy.stop)
+            await self._sites.end()
 
     # ------------------------------------------------------------------------------------------------ what can happen
 
@@ -97,7 +95,8 @@ class Play:
         grows = [self.topic_grows] if self._partitions < MOST_PARTITIONS else []
         more = [self.one_joins, self.native_joins, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
-        return [*always, *grows, *more, *fewer]
+        moves = [self.balancer_moves] * OFTEN if self._sites.ways else []
+        return [*always, *grows, *more, *fewer, *moves]
 
     async def one_joins(self) -> None:
         await self._newcomer()
@@ -130,6 +129,9 @@ class Play:
     async def proxy_is_stopped(self) -> None:
         await self._restarts_proxy(signal.SIGTERM)
 
+    async def balancer_moves(self) -> None:
+        _say(f"  to {self._sites.move()}")
+
     async def broker_is_killed(self) -> None:
         node = self._chance.choice(sorted(self._kafka.nodes))
         await trio.to_thread.run_sync(self._kafka.kill, node)
@@ -152,7 +154,7 @@ class Play:
         await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
     async def proxy_hangs(self) -> None:
-        with self._proxy.standing_still():
+        with self._site().proxy.standing_still():
             await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
 
     async def one_hangs(self) -> None:
@@ -169,18 +171,11 @@ class Play:
 
     # -------------------------------------------------------------------------------------------------------- details
 
-    @property
-    def _proxy(self) -> Running:
-        return self._proxies[-1]
-
-    def _serve(self, base: int | None) -> Running:
-        return Running(self._kafka.bootstrap, "--config", str(self._config), base=base).ready()
+    def _site(self) -> Site:
+        return self._chance.choice(self._sites.all)
 
     async def _restarts_proxy(self, how: signal.Signals) -> None:
-        old = self._proxy
-        await trio.to_thread.run_sync(old.process.end, how)
-        await trio.sleep(self._chance.choice((0, 2)))
-        self._proxies.append(await trio.to_thread.run_sync(self._serve, old.base))
+        await self._site().restarts(how, self._chance.choice((0, 2)))
 
     async def _newcomer(self) -> Client:
         make = self._chance.choice(MAKES)
@@ -189,7 +184,7 @@ class Play:
 
     async def _comes(self, library: str, is_native: bool = False, instance_id: str | None = None) -> Client:
         """Native ones come to the brokers or to the proxy."""
-        where = self._chance.choice((self._kafka, self._proxy)) if is_native else self._proxy
+        where = self._chance.choice((self._kafka, self._sites)) if is_native else self._sites
         kind = "-native" if is_native else "-static" if instance_id else ""
         name = f"{len(self._everybody)}-{library}{kind}"
         client = await self._exits.enter_async_context(await Client.start(library, where.bootstrap, name=name))
@@ -228,7 +223,9 @@ class Play:
         outcome = self.outcome
         outcome.sent, outcome.lost, outcome.twice = steady.read_by(self._everybody)
         outcome.overlapping = len(overlaps(self._everybody, OVERLAP_TOLERANCE_MS))
-        outcome.mistakes = sum(MISTAKE.search(proxy.log.read_text()) is not None for proxy in self._proxies)
+        outcome.mistakes = sum(
+            MISTAKE.search(run.log.read_text()) is not None for site in self._sites.all for run in site.runs
+        )
 
 
 def _say(what: str) -> None:

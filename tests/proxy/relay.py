@@ -24,7 +24,7 @@ class Relay:
     def __init__(self, port: int, to: Address, source: str | None) -> None:
         self.address = f"{HOST}:{port}"
         self.answers_lost = 0
-        self._to = to
+        self.to = to
         self._source = source
         self._is_open = True
         self._loses_answers = False
@@ -39,7 +39,7 @@ class Relay:
         self._is_open = True
 
     def lead(self, to: Address) -> None:
-        self._to = to
+        self.to = to
         self.cut()
         self.mend()
 
@@ -57,7 +57,7 @@ class Relay:
 
     async def _carry(self, client: trio.SocketStream, road: trio.CancelScope) -> None:
         try:
-            server = await trio.open_tcp_stream(*self._to, local_address=self._source)
+            server = await trio.open_tcp_stream(*self.to, local_address=self._source)
         except OSError:
             return
         async with server, trio.open_nursery() as nursery:

@@ -1,0 +1,100 @@
+"""Where proxies run, and where clients come to them: to one proxy; or to two on two hosts, by way of a load balancer."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+
+from tests.kafka import Cluster
+from tests.kafka.ports import free_ports
+from tests.proxy.relay import Relay, open_relay
+from tests.proxy.running import Running, room
+
+CLIENTS_HOST = "127.0.0.1"
+PROXY_HOSTS = ("127.0.0.2", "127.0.0.3")
+# As which the brokers know the second of two, whose way to them is a relay.
+SEEN_AS = "127.0.0.9"
+# Ports in a row: the bootstrap's, one for no node, and those of nodes 1 to 3.
+ROOM = 5
+
+
+class Site:
+    """One proxy, and after it the next: at the same address, with the same journal."""
+
+    def __init__(self, folder: Path, upstream: str, base: int, host: str) -> None:
+        self._upstream, self._base, self._host = upstream, base, host
+        folder.mkdir(parents=True)
+        self._config = folder / "proxy.toml"
+        self._config.write_text(
+            f'[translation]\njournal = "{folder / "journal"}"\n[traces]\nfile = "{folder / "traces.jsonl"}"\n'
+        )
+        self.runs = [self._serve()]
+
+    @property
+    def proxy(self) -> Running:
+        return self.runs[-1]
+
+    def _serve(self) -> Running:
+        words = ("--advertise", CLIENTS_HOST, "--config", str(self._config))
+        return Running(self._upstream, *words, base=self._base, host=self._host).ready()
+
+    async def restarts(self, how: signal.Signals, after_seconds: float) -> None:
+        await trio.to_thread.run_sync(self.proxy.process.end, how)
+        await trio.sleep(after_seconds)
+        self.runs.append(await trio.to_thread.run_sync(self._serve))
+
+
+class Sites(NamedTuple):
+    all: list[Site]
+    # Where clients come.
+    bootstrap: str
+    # The load balancer: for each port a way to one of the proxies. None where there is but one.
+    ways: dict[int, Relay]
+
+    def move(self) -> str:
+        """All clients go to the other proxy."""
+        where = {way.to[0] for way in self.ways.values()}
+        [host] = set(PROXY_HOSTS) - where
+        for port, way in self.ways.items():
+            way.lead((host, port))
+        return host
+
+    async def end(self) -> None:
+        for site in self.all:
+            await trio.to_thread.run_sync(site.proxy.stop)
+
+
+async def one(kafka: Cluster, folder: Path) -> Sites:
+    base = room(ROOM)
+    site = await trio.to_thread.run_sync(Site, folder / "traces", kafka.bootstrap, base, CLIENTS_HOST)
+    return Sites([site], site.proxy.bootstrap, {})
+
+
+async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
+    roads = [await _road(kafka, number, exits) for number in kafka.nodes]
+    for number in kafka.nodes:
+        await trio.to_thread.run_sync(kafka.restart, number)
+    base = room(ROOM)
+    near = ",".join("{}:{}".format(*node.internal) for node in kafka.nodes.values())
+    far = ",".join(road.address for road in roads)
+    sites = [
+        await trio.to_thread.run_sync(Site, folder / "traces" / host, upstream, base, host)
+        for host, upstream in zip(PROXY_HOSTS, (near, far), strict=True)
+    ]
+    ways = {
+        port: await exits.enter_async_context(open_relay(port, (PROXY_HOSTS[0], port)))
+        for port in range(base, base + ROOM)
+    }
+    return Sites(sites, f"{CLIENTS_HOST}:{base}", ways)
+
+
+async def _road(kafka: Cluster, number: int, exits: AsyncExitStack) -> Relay:
+    """By which whoever is not near comes to a broker. It is said to be at the road's beginning, once it has restarted."""
+    node, [port] = kafka.nodes[number], free_ports(1)
+    with (kafka.folder / f"node-{number}.properties").open("a") as said:
+        said.write(f"advertised.listeners=CLIENT://{CLIENTS_HOST}:{port},INTERNAL://127.0.0.1:{node.internal_port}\n")
+    return await exits.enter_async_context(open_relay(port, (node.host, node.client_port), source=SEEN_AS))

@@ -19,7 +19,7 @@ import duckdb
 import trio
 
 from tests.chaos.play import Outcome, Play
-from tests.chaos.sites import one, two
+from tests.chaos.sites import Sites, one, two
 from tests.kafka import Cluster
 from tests.kafka.cluster import NEWEST
 
@@ -48,8 +48,18 @@ def main() -> None:
 
 
 async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> Outcome:
+    async with AsyncExitStack() as ways:
+        sites = await (two(kafka, folder, ways) if options.balanced else one(kafka, folder))
+        try:
+            return await _played(kafka, sites, options)
+        except WentWrong as failure:
+            wrong = failure
+    # Not within a relay's nursery: it would be one of a group.
+    raise wrong
+
+
+async def _played(kafka: Cluster, sites: Sites, options: argparse.Namespace) -> Outcome:
     async with AsyncExitStack() as exits:
-        sites = await (two(kafka, folder, exits) if options.balanced else one(kafka, folder))
         play = await trio.to_thread.run_sync(Play, kafka, sites, random.Random(options.seed), exits)
         await play.runs(options.events)
         if not play.outcome.good:

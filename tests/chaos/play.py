@@ -81,7 +81,7 @@ class Play:
                 else:
                     await self._settles(event.__name__)
             await self._settles("the end")
-            steady.end()
+            await trio.to_thread.run_sync(steady.end)
             await self._all_is_read(steady)
         finally:
             await self._sites.end()

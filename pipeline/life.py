@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as f
 
 MEMBER = ("group_id", "member_id")
+LISTS = ("owned", "assigned")
 IN_ORDER = ("at_ns", "at", "span_id")
 # Causes that are a client's own words, to the proxy that tells of them. "was elsewhere": it is back, and was told more there.
 JOIN, BACK = "JoinRequested", "was elsewhere"
@@ -81,11 +82,13 @@ def at_home(lives: DataFrame) -> DataFrame:
 
 def _living_on(home: DataFrame) -> DataFrame:
     """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin. And what
-    one has that was elsewhere and is back its proxy does not know before it has joined again."""
+    one has that was elsewhere and is back its proxy does not know before it has joined again: it is what it had last. That
+    it was refused there, it never heard."""
     there = {"phase": f.lit("stable"), "standing": f.col("standing_before"), "generation": f.col("generation_before")}
     lives_on = {name: f.when(_is_elsewhere(), was).otherwise(f.col(name)) for name, was in there.items()}
     learns = f.when(f.col("cause") == BACK, False).when(arrives() | goes() | (f.col("cause") == JOIN), True)
     knows = f.coalesce(f.last(learns, ignorenulls=True).over(so_far()), f.lit(True)) & ~_is_elsewhere()
-    known = {name: f.last(f.when(f.col("knows"), f.col(name)), ignorenulls=True) for name in ("owned", "assigned")}
-    held = {name: f.coalesce(last.over(so_far()), name) for name, last in known.items()}
+    is_there = f.col("knows") & (f.col("phase") != "absent")
+    had = {name: f.last(f.when(is_there, f.col(name)), ignorenulls=True).over(so_far()) for name in LISTS}
+    held = {name: f.when(f.col("knows"), f.col(name)).otherwise(f.coalesce(last, name)) for name, last in had.items()}
     return home.withColumn("knows", knows).withColumns(lives_on | held).drop("knows")

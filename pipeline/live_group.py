@@ -143,6 +143,8 @@ class Member(msgspec.Struct, array_like=True):
     stands: Stands | None = None
     owned: set[str] = msgspec.field(default_factory=set)
     assigned: set[str] = msgspec.field(default_factory=set)
+    # What it had when it was last known to be there.
+    had: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     left_ns: int | None = None
     # Whose it is, and since when: until it goes.
     came: tuple[str, int] | None = None

@@ -93,6 +93,8 @@ def _judged(group: Group, step: Step) -> Iterator[Finding]:
     yield from _flapping(group, member, step)
     member.proxy, member.last_ns, member.stands = step.proxy, step.at_ns, step.stands
     member.owned, member.assigned = set(step.owned), set(step.assigned)
+    if step.phase != ABSENT:
+        member.had = step.owned, step.assigned
     member.left_ns = step.at_ns if step.is_gone else None
 
 
@@ -103,12 +105,14 @@ def _living_on(member: Member, step: Step) -> Step:
 
 
 def _known(member: Member, step: Step) -> Step:
-    """What one has that was elsewhere and is back its proxy does not know before it has joined again."""
+    """What one has that was elsewhere and is back its proxy does not know before it has joined again: it is what it had last.
+    That it was refused there, it never heard."""
     if step.arrives or step.goes or step.cause in (BACK, JOIN):
         member.is_back = step.cause == BACK
     if not member.is_back or member.stands is None:
         return step
-    return msgspec.structs.replace(step, owned=tuple(member.owned), assigned=tuple(member.assigned))
+    owned, assigned = member.had
+    return msgspec.structs.replace(step, owned=owned, assigned=assigned)
 
 
 def _begins(member: Member, step: Step) -> bool:

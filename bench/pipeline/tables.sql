@@ -25,8 +25,11 @@ SELECT * EXCLUDE (is_elsewhere, here, home, is_given_up, knows) REPLACE (
     CASE WHEN is_elsewhere THEN 'stable' ELSE phase END AS phase,
     CASE WHEN is_elsewhere THEN standing_before ELSE standing END AS standing,
     CASE WHEN is_elsewhere THEN generation_before ELSE generation END AS generation,
-    coalesce(last_value(CASE WHEN knows THEN owned END IGNORE NULLS) OVER so_far, owned) AS owned,
-    coalesce(last_value(CASE WHEN knows THEN assigned END IGNORE NULLS) OVER so_far, assigned) AS assigned)
+    CASE WHEN knows THEN owned
+        ELSE coalesce(last_value(CASE WHEN knows AND phase <> 'absent' THEN owned END IGNORE NULLS) OVER so_far, owned) END AS owned,
+    CASE WHEN knows THEN assigned
+        ELSE coalesce(last_value(CASE WHEN knows AND phase <> 'absent' THEN assigned END IGNORE NULLS) OVER so_far, assigned)
+        END AS assigned)
 FROM knowing WINDOW so_far AS (PARTITION BY group_id, member_id ORDER BY at_ns, "at", span_id ROWS UNBOUNDED PRECEDING);
 
 CREATE TABLE member_phases AS

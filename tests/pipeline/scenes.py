@@ -10,6 +10,7 @@ moved        a client moves from one proxy to another          gone      all mem
 returned     a client moves to another proxy, and is back before the first has missed it
 glanced      a client is adopted by another proxy, and is back at the first before it hears that it should rejoin
 returns      a client gives up t:1 at another proxy, and is back at the first one, which has that still in mind
+fenced       a client is fenced at another proxy, and is back at the first one before it has heard of that
 patient      a is to rejoin twice, and each time it is called  adopted   a's proxy is killed, and without a journal the next
              off before its client has heard of it                       one asks it to rejoin, as the one before it had
 behind       a's proxy is killed, and b comes to later epochs without a for hours
@@ -55,6 +56,7 @@ def write_all(folder: Path) -> None:
         *glanced().spans,
         *returns().spans,
         *Planted("returns", "b").joins(40_000, 1, epoch=2).spans,
+        *fenced().spans,
         *taken_over(),
         *patient(),
         *adopted("proxy-1", 0),
@@ -69,7 +71,7 @@ def write_all(folder: Path) -> None:
     write(folder / "killed.json", by_the_killed, "killed")
     write(folder / "moved-1.json", moved_from(), "proxy-1")
     at_another = [*moved_to(), *adopted("proxy-2", 400_000), *apart_at_another(), *visited().spans]
-    at_another += [*glanced_at().spans, *returns_from().spans]
+    at_another += [*glanced_at().spans, *returns_from().spans, *fenced_at().spans]
     write(folder / "moved-2.json", at_another, "proxy-2")
     # The same again: exporters deliver at least once.
     write(folder / "again.json", story())
@@ -250,6 +252,20 @@ def returns_from() -> Planted:
     a = Planted("returns", "a", "proxy-2").adopted(20_000, 0, 1, epoch=1)
     a.steps(22_000, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, owned=(0,), assigned=(0,))
     return a.steps(22_001, "SyncRequested", phase=Phase.STABLE, epoch=2, generation=3)
+
+
+def fenced() -> Planted:
+    """The first proxy has asked the coordinator meanwhile, and brought the member to an epoch that the other one does not
+    know of."""
+    a = Planted("fenced", "a").joins(0, 0).steps(23_000, standing=Standing.RECONCILING, epoch=2, assigned=(0, 1))
+    a.steps(25_000, "was elsewhere", phase=Phase.PREPARE_REBALANCE, generation=-1, owned=(0, 1)).commits(25_100, 0)
+    a.steps(26_000, "JoinRequested", phase=Phase.COMPLETING_REBALANCE, standing=Standing.STABLE, owned=(0,))
+    return a.steps(26_001, "SyncRequested", phase=Phase.STABLE, generation=3, owned=(0, 1))
+
+
+def fenced_at() -> Planted:
+    there = Planted("fenced", "a", "proxy-2").adopted(20_000, 0, epoch=1).joins_again(20_001)
+    return there.leaves(24_000, "refused: FENCED_MEMBER_EPOCH")
 
 
 def gone() -> Spans:

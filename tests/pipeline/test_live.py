@@ -16,7 +16,7 @@ from bench.pipeline.writer import BEGAN_NS
 from pipeline import live, live_feed, schema
 from pipeline.live_group import Finding, Group, Step
 from pipeline.live_rules import LateStep, advance
-from tests.pipeline.scenes import glanced, glanced_at, returned, returns, returns_from, visited
+from tests.pipeline.scenes import fenced, fenced_at, glanced, glanced_at, returned, returns, returns_from, visited
 from tests.pipeline.telling import Planted
 from translation.states import Phase, Standing
 
@@ -247,6 +247,12 @@ def test_what_a_client_had_before_it_was_elsewhere_it_does_not_have_when_it_is_b
     a = returns(), returns_from()
     assert judged(*a, Planted("returns", "b").joins(40_000, 1, epoch=2)) == []
     assert judged(*a, Planted("returns", "c").joins(61_500, 0)) == [("double ownership", "c", 61_502, None)]
+
+
+def test_what_a_client_had_where_it_was_fenced_it_has_when_it_is_back_elsewhere() -> None:
+    a = fenced(), fenced_at()
+    assert judged(*a, Planted("fenced", "b").joins(24_500, 1)) == [("double ownership", "a", 26_001, None)]
+    assert judged(*a, Planted("fenced", "b").joins(24_500, 0)) == [("double ownership", "a", 25_000, None)]
 
 
 def test_a_client_that_is_elsewhere_lives_on_and_nobody_asks_it_to_rejoin() -> None:

@@ -292,6 +292,14 @@ def test_what_a_client_had_before_it_was_elsewhere_it_does_not_have_when_it_is_b
     assert [row.outcome for row in rows("rebalances", "group_id = 'returns' AND member_id = 'a'")] == ["stable"] * 3
 
 
+def test_what_a_client_had_where_it_was_fenced_it_has_when_it_is_back_elsewhere(rows: Rows) -> None:
+    """For it has not heard of that: it commits what it has."""
+    held = rows("ownership", "group_id = 'fenced' AND view = 'told'", "partition, from_ns")
+    ms = [(row.partition, (row.from_ns - BEGAN_NS) // MS, row.to_ns and (row.to_ns - BEGAN_NS) // MS) for row in held]
+    assert ms == [("t:0", 2, 24_000), ("t:0", 25_000, None), ("t:1", 26_001, None)]
+    assert rows("audits", "group_id = 'fenced' AND severity = 'broken'") == []
+
+
 def test_a_member_whose_proxy_sees_it_elsewhere_lives_on_there(rows: Rows) -> None:
     (held,) = rows("ownership", "group_id = 'glanced' AND view = 'told'")
     assert ((held.from_ns - BEGAN_NS) // MS, held.to_ns) == (2, None)

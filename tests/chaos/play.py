@@ -32,7 +32,7 @@ STATIC_PART = 0.3
 # Longer than the coordinator's own session: nothing else ends the member of a native client that was killed.
 PATIENCE_SECONDS = 90
 LONGEST_PAUSE_SECONDS = 8
-# Of three events about one, where there is a load balancer.
+# About one event of three, where there is a load balancer.
 OFTEN = 6
 Event = Callable[[], Awaitable[None]]
 

@@ -29,7 +29,7 @@ LONG_AGO_MS = 3_600_000
 
 
 class Line:
-    """What is asked on it is answered by `told`."""
+    """What is asked on it is answered by `hears`."""
 
     open = True
     client_left = False

@@ -118,11 +118,10 @@ class Stage:
         self.present.append(client)
 
     async def leaves(self, client: Client, away_seconds: float = 0) -> None:
-        """Away since it has left: then a JVM takes 0.3 s more to end."""
-        await client.close()
+        """Away since it has left, whatever its program has yet to do: a JVM takes 0.3 s to end, and longer where it is busy."""
+        left = await client.leave()
         self.present.remove(client)
-        left_ms: float = client.seen("closed")[0]["at_ms"]
-        await trio.sleep(max(0, left_ms / 1000 + away_seconds - time.time()))
+        await trio.sleep(max(0, left["at_ms"] / 1000 + away_seconds - time.time()))
 
     def crashes(self, client: Client) -> None:
         client.kill()

@@ -193,10 +193,14 @@ class Client:
         """The application hangs: nothing is polled. In libraries with a heartbeat thread that goes on."""
         self._send("stall", stall_ms=stall_ms)
 
-    async def close(self, within: float = PATIENCE_SECONDS) -> None:
-        """Leaves the group in the library's own manner and ends."""
+    async def leave(self, within: float = PATIENCE_SECONDS) -> Event:
+        """The group, in the library's own manner. Its program has yet to end: a JVM takes a while."""
         self._send("close")
-        await self.event("closed", within=within)
+        return await self.event("closed", within=within)
+
+    async def close(self, within: float = PATIENCE_SECONDS) -> None:
+        """Leaves, and ends."""
+        await self.leave(within)
         await self.until(lambda: self._process.poll() is not None, within, "its end")
 
     def kill(self) -> None:

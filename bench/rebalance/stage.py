@@ -118,7 +118,7 @@ class Stage:
         self.present.append(client)
 
     async def leaves(self, client: Client, away_seconds: float = 0) -> None:
-        """Away since it has left, whatever its program has yet to do: a JVM takes 0.3 s to end, and longer where it is busy."""
+        """Away since it has left, whatever its program has yet to do: a JVM takes 0.3 s to end, or more."""
         left = await client.leave()
         self.present.remove(client)
         await trio.sleep(max(0, left["at_ms"] / 1000 + away_seconds - time.time()))

@@ -14,6 +14,7 @@ import itertools
 import time
 from collections.abc import Callable
 from time import thread_time
+from typing import NamedTuple
 
 import trio
 
@@ -27,6 +28,13 @@ TURN_SECONDS = 0.005
 
 def _is_raised(failure: Exception) -> None:
     raise failure
+
+
+class Moment(NamedTuple):
+    """By both clocks: where one of them is another moment's, it looks as if somebody had set the wall clock."""
+
+    ms: int
+    ns: int
 
 
 class Clock:
@@ -53,6 +61,10 @@ class Clock:
     @property
     def now_ns(self) -> int:
         return time.time_ns()
+
+    @property
+    def now(self) -> Moment:
+        return Moment(self.now_ms, self.now_ns)
 
     def at(self, when_ms: int, ring: Callable[[], None]) -> None:
         """Call `ring` then. Alarms are not taken back: who is called looks whether it still matters."""

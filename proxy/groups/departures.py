@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from proxy.groups.clock import Moment
 from proxy.groups.line import Key, Line
 from proxy.groups.native import SeenMember
 from translation import errors as e
@@ -47,14 +48,14 @@ class Departures:
 
     def ask(self, line: Line, leave: Departure, heard: Callable[[GroupHeartbeatAnswer | None], None]) -> None:
         """`heard` is called once, with its coordinator's answer, or with None where there will be none."""
-        asked_ns = self._host.clock.now_ns
+        asked = self._host.clock.now
         member = leave.seen
 
         def answered(answer: GroupHeartbeatAnswer | None) -> None:
             entry = self._host.journal.entries.get(leave.key)
             heard(answer)
             if answer is not None and answer.error_code == e.NONE:
-                self._gone(leave, entry, asked_ns)
+                self._gone(leave, entry, asked)
 
         beat = GroupHeartbeat(
             group_id=leave.group_id,
@@ -74,12 +75,12 @@ class Departures:
             instance_id=entry.instance_id,
             journal=msgspec.structs.replace(entry, told=()),
         )
-        self._host.say_found_and_gone(entry.group_id, found, NOT_BACK, self._host.clock.now_ns)
+        self._host.say_found_and_gone(entry.group_id, found, NOT_BACK, self._host.clock.now)
 
-    def _gone(self, leave: Departure, entry: JournalEntry | None, at_ns: int) -> None:
+    def _gone(self, leave: Departure, entry: JournalEntry | None, at: Moment) -> None:
         if leave.key in self._host.members:
             # Its client is back, and it will be refused: that is said of it as of any member.
             return
         self._host.journal.forget(leave.key)
         found = leave.seen.found(entry)
-        self._host.say_found_and_gone(leave.group_id, found, leave.cause, at_ns, leave.request, leave.reason)
+        self._host.say_found_and_gone(leave.group_id, found, leave.cause, at, leave.request, leave.reason)

@@ -16,7 +16,7 @@ import msgspec
 from proxy import observations as seen
 from proxy.causes import Cause
 from proxy.counts import Counts
-from proxy.groups.clock import Clock
+from proxy.groups.clock import Clock, Moment
 from proxy.groups.departures import Departures
 from proxy.groups.journal import Journal
 from proxy.groups.line import Key, Line
@@ -159,17 +159,16 @@ class Host:
         group_id: str,
         found: ev.MemberAdopted,
         cause: str,
-        at_ns: int,
+        at: Moment,
         request: int | None = None,
         reason: str | None = None,
     ) -> None:
         """Of one that was here in an earlier life, and never came to be in this one (departures.py)."""
-        now_ms = self.clock.now_ms
-        member, orders = step(self.absent(group_id), found, now_ms)
+        member, orders = step(self.absent(group_id), found, at.ms)
         (came,) = (order.transition for order in orders if isinstance(order, do.RecordTransition))
-        self._say(came, member, at_ns)
+        self._say(came, member, at.ns)
         # Not at the same moment: whoever puts a member's steps in order has but the time.
-        self._say(_goes(member, now_ms, cause, request, reason), member, at_ns + 1)
+        self._say(_goes(member, at.ms, cause, request, reason), member, at.ns + 1)
 
     def _say(self, transition: Transition, member: Member, at_ns: int) -> None:
         client = seen.Client(address="", client_id=member.client_id)

@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from proxy.causes import Cause
 from proxy.counts import Counts
-from proxy.groups.clock import Clock
+from proxy.groups.clock import Clock, Moment
 from proxy.groups.host import RETURN_MS, Host
 from proxy.groups.journal import Journal
 from proxy.groups.leaving import Batch
@@ -19,6 +19,7 @@ from proxy.groups.lines import Lines
 from proxy.groups.passing import GroupRules
 from proxy.groups.requests import Waiting
 from proxy.logs import Log
+from proxy.observations import Changed
 from tests.unit.observing import changed
 from tests.unit.test_commits import KEY, Connection
 from tests.unit.test_journal import entry
@@ -144,6 +145,18 @@ def test_a_group_of_which_nobody_speaks_any_more_is_not_kept() -> None:
     assert dict(lines.of("g")) == {"b": other}
     assert lines.pop(("g", "b")) is other
     assert not lines._of
+
+
+async def test_who_is_found_and_gone_went_when_that_was_asked_for_by_both_clocks() -> None:
+    """If by one of them only, audits would have it that somebody has set the other."""
+    log = Log(out=io.StringIO())
+    host, told = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts()), list[Changed]()
+    host.observers.append(lambda observed: told.append(cast(Changed, observed)))
+    host.say_found_and_gone("g", ADOPTED, "client has not come back", Moment(ms=123, ns=456))
+    assert [(each.transition.at, each.at_ns, each.transition.phase) for each in told] == [
+        (123, 456, Phase.PREPARE_REBALANCE),
+        (123, 457, Phase.ABSENT),
+    ]
 
 
 async def test_whoever_speaks_on_another_connection_has_returned() -> None:

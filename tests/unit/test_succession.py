@@ -17,6 +17,7 @@ from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy import observations as seen
 from proxy.groups import classic, native
+from proxy.groups.clock import Moment
 from proxy.groups.departures import Departures
 from proxy.groups.line import Key
 from proxy.groups.orders import Orders
@@ -118,7 +119,7 @@ class Host:
         self.observed: list[seen.Observation] = []
         self.gone: list[tuple[str, str]] = []
         self.observe = self.observed.append
-        self.clock = SimpleNamespace(now_ns=0, now_ms=0, at=lambda *_: None)
+        self.clock = SimpleNamespace(now=Moment(0, 0), now_ns=0, now_ms=0, at=lambda *_: None)
         self.journal = SimpleNamespace(entries={}, forget=lambda _: None)
         self.requests = SimpleNamespace(recognition=Recognition(self, self))  # type: ignore[arg-type]
         self.orders, self.departures = Orders(self), Departures(self)  # type: ignore[arg-type]

@@ -76,8 +76,6 @@ async def one(kafka: Cluster, folder: Path) -> Sites:
 
 async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
     roads = [await _road(kafka, number, exits) for number in kafka.nodes]
-    for number in kafka.nodes:
-        await trio.to_thread.run_sync(kafka.restart, number)
     base = room(ROOM)
     near = ",".join("{}:{}".format(*node.internal) for node in kafka.nodes.values())
     far = ",".join(road.address for road in roads)
@@ -93,8 +91,8 @@ async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
 
 
 async def _road(kafka: Cluster, number: int, exits: AsyncExitStack) -> Relay:
-    """By which whoever is not near comes to a broker. It is said to be at the road's beginning, once it has restarted."""
+    """By which whoever is not near comes to a broker."""
     node, [port] = kafka.nodes[number], free_ports(1)
-    with (kafka.folder / f"node-{number}.properties").open("a") as said:
-        said.write(f"advertised.listeners=CLIENT://{CLIENTS_HOST}:{port},INTERNAL://127.0.0.1:{node.internal_port}\n")
-    return await exits.enter_async_context(open_relay(port, (node.host, node.client_port), source=SEEN_AS))
+    road = await exits.enter_async_context(open_relay(port, (node.host, node.client_port), source=SEEN_AS))
+    await trio.to_thread.run_sync(kafka.advertise, number, road.address)
+    return road

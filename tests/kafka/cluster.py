@@ -122,6 +122,13 @@ class Cluster(Admin):
         self.stop(number)
         self.start_node(number)
 
+    def advertise(self, number: int, address: str) -> None:
+        """Clients are told that the node is there, once it has restarted: where a road to it begins."""
+        internal = "{}:{}".format(*self.nodes[number].internal)
+        with self._config(number).open("a") as said:
+            said.write(f"advertised.listeners=CLIENT://{address},INTERNAL://{internal}\n")
+        self.restart(number)
+
     @contextlib.contextmanager
     def hanging(self, number: int) -> Iterator[None]:
         """It keeps its connections and says nothing: as a machine that was cut off."""

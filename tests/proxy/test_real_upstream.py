@@ -57,10 +57,7 @@ def far_kafka() -> Iterator[tuple[Cluster, int]]:
     """It tells its clients that it is where the road begins."""
     [port] = free_ports(1)
     with Cluster.start() as kafka:
-        node = kafka.nodes[1]
-        with (kafka.folder / "node-1.properties").open("a") as said:
-            said.write(f"advertised.listeners=CLIENT://127.0.0.1:{port},INTERNAL://127.0.0.1:{node.internal_port}\n")
-        kafka.restart(1)
+        kafka.advertise(1, f"127.0.0.1:{port}")
         yield kafka, port
 
 

@@ -53,7 +53,7 @@ async def test_who_has_hung_up_does_not_say_which_host_is_ours() -> None:
 
 
 async def test_a_proxy_may_have_several_addresses() -> None:
-    """Its connections leave by one or the other, and the last to be loud is on one of them."""
+    """Its connections leave by one or the other."""
     host = Host("alice", "bob", "carol")
     host.described(alice=HERE, bob=THERE, carol="/10.0.0.3")
     host.falls_silent("bob")
@@ -61,7 +61,7 @@ async def test_a_proxy_may_have_several_addresses() -> None:
     assert host.lost == []
 
 
-async def test_the_host_of_one_that_another_proxy_may_have_is_ours_only_for_now() -> None:
+async def test_who_came_from_another_proxy_that_may_still_beat_for_it_does_not_say_which_host_is_ours() -> None:
     host = Host("alice", "bob")
     came = msgspec.structs.replace(host.members[GROUP, "alice"], came_at=host.clock.now_ms)
     host.members[GROUP, "alice"] = came

@@ -1,8 +1,9 @@
-"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION] [--balanced]
+"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | --far MS]
 
 A cluster of three, a proxy before it, and a seed's worth of accidents; or two proxies on two hosts, and a load balancer that
-moves all clients from one to the other. What went wrong is said, and where the journals, the traces and the logs are. Then
-the pipeline looks through the traces, and may find nothing broken either.
+moves all clients from one to the other; or brokers that are upgraded beneath it, one by one. What went wrong is said, and
+where the journals, the traces and the logs are. Then the pipeline looks through the traces, and may find nothing broken
+either.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import duckdb
 import trio
 
 from tests.chaos.play import Outcome, Play
-from tests.chaos.sites import Sites, one, two
+from tests.chaos.sites import Sites, from_afar, one, two
 from tests.kafka import Cluster
 from tests.kafka.cluster import NEWEST
 
@@ -33,8 +34,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="one that is drawn is said")
     parser.add_argument("--events", type=int, default=15)
     parser.add_argument("--broker", default=NEWEST, help=f"the version of Kafka ({NEWEST})")
-    parser.add_argument("--balanced", action="store_true", help="two proxies on two hosts, and clients are moved")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--balanced", action="store_true", help="two proxies on two hosts, and clients are moved")
+    where.add_argument(
+        "--far", type=int, default=0, metavar="MS", help="how long an answer from a broker is on its way"
+    )
+    parser.add_argument("--upgraded", action="store_true", help=f"brokers become {NEWEST} one by one, and some go back")
     options = parser.parse_args()
+    if options.upgraded and options.broker == NEWEST:
+        parser.error(f"--upgraded needs a --broker that is older than {NEWEST}")
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     print(f"seed {options.seed}, {options.events} events, Kafka {options.broker}; traces and journal in {folder}")
     try:
@@ -49,7 +57,7 @@ def main() -> None:
 
 async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> Outcome:
     async with AsyncExitStack() as ways:
-        sites = await (two(kafka, folder, ways) if options.balanced else one(kafka, folder))
+        sites = await _sites(kafka, folder, ways, options)
         try:
             return await _played(kafka, sites, options)
         except WentWrong as failure:
@@ -58,9 +66,15 @@ async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> O
     raise wrong
 
 
+async def _sites(kafka: Cluster, folder: Path, ways: AsyncExitStack, options: argparse.Namespace) -> Sites:
+    if options.balanced:
+        return await two(kafka, folder, ways)
+    return await (from_afar(kafka, folder, ways, options.far / 2_000) if options.far else one(kafka.bootstrap, folder))
+
+
 async def _played(kafka: Cluster, sites: Sites, options: argparse.Namespace) -> Outcome:
     async with AsyncExitStack() as exits:
-        play = await trio.to_thread.run_sync(Play, kafka, sites, random.Random(options.seed), exits)
+        play = await trio.to_thread.run_sync(Play, kafka, sites, random.Random(options.seed), exits, options.upgraded)
         await play.runs(options.events)
         if not play.outcome.good:
             raise WentWrong(repr(play.outcome))

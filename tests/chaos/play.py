@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from random import Random
@@ -17,6 +17,7 @@ import trio
 from tests.chaos.sites import Site, Sites
 from tests.clients import LIBRARIES, Client, overlaps, shared_out
 from tests.kafka import Cluster
+from tests.kafka.cluster import NEWEST
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
 from tests.proxy.running import MISTAKE
@@ -32,8 +33,10 @@ STATIC_PART = 0.3
 # Longer than the coordinator's own session: nothing else ends the member of a native client that was killed.
 PATIENCE_SECONDS = 90
 LONGEST_PAUSE_SECONDS = 8
-# About one event of three, where there is a load balancer.
+# About one event of three, where there is a load balancer, or the brokers are being upgraded.
 OFTEN = 6
+# There no group has a native member before the upgrade of its cluster is finished, and its members must agree on a strategy.
+WITHOUT_KIP848, AGREED = "3.", "range"
 Event = Callable[[], Awaitable[None]]
 
 
@@ -52,7 +55,9 @@ class Outcome:
 
 
 class Play:
-    def __init__(self, kafka: Cluster, sites: Sites, chance: Random, exits: AsyncExitStack) -> None:
+    def __init__(
+        self, kafka: Cluster, sites: Sites, chance: Random, exits: AsyncExitStack, upgrades: bool = False
+    ) -> None:
         self.outcome = Outcome()
         self._kafka = kafka
         self._sites = sites
@@ -63,12 +68,15 @@ class Play:
         self._natives: set[Client] = set()
         self._instances: dict[Client, str | None] = {}
         self._partitions = PARTITIONS
+        # As long as brokers go from the old version to the newest, and back.
+        self._upgrades = upgrades
+        self._strategy = AGREED if kafka.version.startswith(WITHOUT_KIP848) else None
         self._topic = f"chaos-{uuid.uuid4()}"
         kafka.create_topic(self._topic, PARTITIONS, replication=len(kafka.nodes))
 
     async def runs(self, events: int) -> None:
         try:
-            for make in BEGINNERS:
+            for make in self._agreeing(BEGINNERS):
                 await self._comes(make)
             await self._settles("the beginning")
             self._steady = steady = Steady(self._kafka.bootstrap, self._topic, PARTITIONS)
@@ -80,6 +88,8 @@ class Play:
                     await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
                 else:
                     await self._settles(event.__name__)
+            if self._upgrades:
+                await self._is_upgraded()
             await self._settles("the end")
             await trio.to_thread.run_sync(steady.end)
             await self._all_is_read(steady)
@@ -93,10 +103,16 @@ class Play:
         stand_still = [self.coordinator_hangs, self.proxy_hangs, self.one_hangs]
         always = [*around, *stand_still, self.coordinator_moves, self.two_are_restarted]
         grows = [self.topic_grows] if self._partitions < MOST_PARTITIONS else []
-        more = [self.one_joins, self.native_joins, self.one_comes_and_goes] if len(self._present) < MOST else []
+        natives = [] if self._upgrades and self._strategy else [self.native_joins]
+        more = [self.one_joins, *natives, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
         moves = [self.balancer_moves] * OFTEN if self._sites.ways else []
-        return [*always, *grows, *more, *fewer, *moves]
+        return [*always, *grows, *more, *fewer, *moves, *(self._upgrading() if self._upgrades else [])]
+
+    def _upgrading(self) -> list[Event]:
+        old, new = self._of_version(self._kafka.version), self._of_version(NEWEST)
+        forwards = [self.broker_is_upgraded] * OFTEN if old else [self.upgrade_is_finished] * OFTEN
+        return [*forwards, *([self.broker_is_set_back] if new else [])]
 
     async def one_joins(self) -> None:
         await self._newcomer()
@@ -143,6 +159,16 @@ class Play:
         await trio.to_thread.run_sync(self._kafka.restart, self._chance.choice(sorted(self._kafka.nodes)))
         await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
+    async def broker_is_upgraded(self) -> None:
+        await self._becomes(NEWEST, self._chance.choice(self._of_version(self._kafka.version)))
+
+    async def broker_is_set_back(self) -> None:
+        await self._becomes(self._kafka.version, self._chance.choice(self._of_version(NEWEST)))
+
+    async def upgrade_is_finished(self) -> None:
+        await trio.to_thread.run_sync(self._kafka.finish_upgrade)
+        self._upgrades = False
+
     async def coordinator_moves(self) -> None:
         await trio.to_thread.run_sync(self._kafka.move_coordinator, self._topic)
 
@@ -174,11 +200,27 @@ class Play:
     def _site(self) -> Site:
         return self._chance.choice(self._sites.all)
 
+    def _of_version(self, version: str) -> list[int]:
+        return [number for number, each in self._kafka.versions.items() if each == version]
+
+    def _agreeing(self, makes: Sequence[str]) -> list[str]:
+        return [make for make in makes if self._strategy in (None, *LIBRARIES[make].strategies)]
+
+    async def _becomes(self, version: str, node: int) -> None:
+        _say(f"  {node} is {version}")
+        await trio.to_thread.run_sync(self._kafka.restart, node, version)
+
+    async def _is_upgraded(self) -> None:
+        for node in self._of_version(self._kafka.version):
+            await self._becomes(NEWEST, node)
+            await self._settles("broker is upgraded")
+        await self.upgrade_is_finished()
+
     async def _restarts_proxy(self, how: signal.Signals) -> None:
         await self._site().restarts(how, self._chance.choice((0, 2)))
 
     async def _newcomer(self) -> Client:
-        make = self._chance.choice(MAKES)
+        make = self._chance.choice(self._agreeing(MAKES))
         is_static = self._chance.random() < STATIC_PART and LIBRARIES[make].static_members
         return await self._comes(make, instance_id=f"static-{len(self._everybody)}" if is_static else None)
 
@@ -195,6 +237,7 @@ class Play:
             client.subscribe(
                 self._topic,
                 self._topic,
+                strategy=self._strategy,
                 session_timeout_ms=SESSION_MS,
                 heartbeat_interval_ms=HEARTBEAT_MS,
                 instance_id=instance_id,

@@ -68,14 +68,20 @@ class Sites(NamedTuple):
             await trio.to_thread.run_sync(site.proxy.stop)
 
 
-async def one(kafka: Cluster, folder: Path) -> Sites:
+async def one(upstream: str, folder: Path) -> Sites:
     base = room(ROOM)
-    site = await trio.to_thread.run_sync(Site, folder / "traces", kafka.bootstrap, base, CLIENTS_HOST)
+    site = await trio.to_thread.run_sync(Site, folder / "traces", upstream, base, CLIENTS_HOST)
     return Sites([site], site.proxy.bootstrap, {})
 
 
+async def from_afar(kafka: Cluster, folder: Path, exits: AsyncExitStack, seconds: float) -> Sites:
+    """One proxy; and for clients that come to the brokers it is as far."""
+    roads = [await _road(kafka, number, exits, CLIENTS_HOST, seconds) for number in kafka.nodes]
+    return await one(",".join(road.address for road in roads), folder)
+
+
 async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
-    roads = [await _road(kafka, number, exits) for number in kafka.nodes]
+    roads = [await _road(kafka, number, exits, SEEN_AS) for number in kafka.nodes]
     base = room(ROOM)
     near = ",".join("{}:{}".format(*node.internal) for node in kafka.nodes.values())
     far = ",".join(road.address for road in roads)
@@ -90,9 +96,10 @@ async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
     return Sites(sites, f"{CLIENTS_HOST}:{base}", ways)
 
 
-async def _road(kafka: Cluster, number: int, exits: AsyncExitStack) -> Relay:
+async def _road(kafka: Cluster, number: int, exits: AsyncExitStack, seen_as: str, seconds: float = 0) -> Relay:
     """By which whoever is not near comes to a broker."""
     node, [port] = kafka.nodes[number], free_ports(1)
-    road = await exits.enter_async_context(open_relay(port, (node.host, node.client_port), source=SEEN_AS))
+    way = open_relay(port, (node.host, node.client_port), source=seen_as, seconds=seconds)
+    road = await exits.enter_async_context(way)
     await trio.to_thread.run_sync(kafka.advertise, number, road.address)
     return road

@@ -7,6 +7,7 @@
         kafka.set_group_config("g", consumer_session_timeout_ms="45000")
         kafka.kill(2); kafka.restart(2)              # SIGKILL; again on the same port with the same data
         kafka.stop(2); kafka.start_node(2)           # SIGTERM
+        kafka.restart(2, "4.0.1")                    # as another version; kafka.finish_upgrade() when all are new
         kafka.add_node(); kafka.move_coordinator("g", to=1); kafka.elect_leader("orders", 0, to=3)
         kafka.ask(1, keys.METADATA, 12, MetadataRequest())   # node, API, version, message: past every proxy
         kafka.logs(1)

@@ -15,6 +15,7 @@ T = TypeVar("T")
 WAIT_SECONDS = 60
 EARLIEST = -2
 ALTER_REASSIGNMENTS = 45
+UPGRADE = 1
 GROUP_RESOURCE, LITERAL_PATTERN, ALLOW, SET = 32, 3, 3, 0
 ACL_RESOURCES = {"topic": 2, "group": 3, "cluster": 4, "transactional_id": 5}
 ACL_OPERATIONS = {
@@ -121,6 +122,18 @@ class Admin(abc.ABC):
         )
         request = m.IncrementalAlterConfigsRequest(resources=[resource])
         _accepted(self.ask_any(keys.INCREMENTAL_ALTER_CONFIGS, 1, request).responses)
+
+    def finish_upgrade(self) -> None:
+        """What `kafka-features.sh upgrade` does when all brokers are new. Members are native ones from then on."""
+        asked = m.ApiVersionsRequest(client_software_name="tests", client_software_version="1")
+        offered = self.ask_any(keys.API_VERSIONS, 4, asked)
+        newest = {each.name: each.max_version for each in offered.supported_features}
+        for name in ("metadata.version", "group.version"):
+            update = m.UpdateFeaturesRequestFeatureUpdateKey(
+                feature=name, max_version_level=newest[name], upgrade_type=UPGRADE
+            )
+            answer = self.ask_any(keys.UPDATE_FEATURES, 1, m.UpdateFeaturesRequest(feature_updates=[update]))
+            _accepted([answer])
 
     def coordinator(self, group: str) -> int:
         """The node, once all nodes agree on it."""

@@ -43,6 +43,7 @@ class Cluster(Admin):
         self.security = security
         self.certificates = Certificates() if security.tls else None
         self.nodes = {number: Node(number, host, *free_ports(3)) for number in range(1, nodes + 1)}
+        self.versions = dict.fromkeys(self.nodes, version)
         self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{version}-"))
         # Set by whoever wants to read them afterwards.
         self.keep_logs = False
@@ -113,14 +114,15 @@ class Cluster(Admin):
     def stop(self, number: int) -> None:
         self._end(number, signal.SIGTERM)
 
-    def start_node(self, number: int) -> None:
-        """After `kill` or `stop`: the same port, the same data."""
+    def start_node(self, number: int, version: str | None = None) -> None:
+        """After `kill` or `stop`: the same port, the same data; if one is named, as another version of Kafka."""
+        self.versions[number] = version or self.versions[number]
         self._launch(number)
         self.wait_until_whole()
 
-    def restart(self, number: int) -> None:
+    def restart(self, number: int, version: str | None = None) -> None:
         self.stop(number)
-        self.start_node(number)
+        self.start_node(number, version)
 
     def advertise(self, number: int, address: str) -> None:
         """Clients are told that the node is there, once it has restarted: where a road to it begins."""
@@ -142,6 +144,7 @@ class Cluster(Admin):
         """A broker (no controller) that joins the running cluster."""
         number = max(self.nodes) + 1
         self.nodes[number] = Node(number, self._host, *free_ports(3))
+        self.versions[number] = self.version
         self._format([number])
         self.start_node(number)
         return number
@@ -191,7 +194,7 @@ class Cluster(Admin):
             lines = [f"{name}={value}\n" for name, value in {**said, **self._overrides}.items()]
             self._config(number).write_text("".join(lines))
             command = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self._config(number))]
-            formatting[number] = TiedProcess(self._java(*command, *self._scram_users()), self._log(number))
+            formatting[number] = TiedProcess(self._java(number, *command, *self._scram_users()), self._log(number))
         for number, process in formatting.items():
             if process.wait() != 0:
                 raise RuntimeError(f"formatting node {number} failed:\n{self.logs(number)}")
@@ -205,7 +208,7 @@ class Cluster(Admin):
         ]
 
     def _launch(self, number: int) -> None:
-        command = self._java("kafka.Kafka", str(self._config(number)))
+        command = self._java(number, "kafka.Kafka", str(self._config(number)))
         self._running[number] = TiedProcess(command, self._log(number))
 
     def _end(self, number: int, how: signal.Signals) -> None:
@@ -220,11 +223,11 @@ class Cluster(Admin):
             error = PortTaken if "Address already in use" in said else RuntimeError
             raise error(f"node {number} ended with {code}:\n{said[-3_000:]}")
 
-    def _java(self, *arguments: str) -> list[str]:
-        # Of the version that it is now: a test may have changed it, and no version can use another's archive.
-        jars = broker_jars(self.version)
-        live_once = partial(_live_once, self.version)
-        classes = archived(f"kafka-{self.version}", [jars], live_once) if self._jvm is None else self._jvm
+    def _java(self, number: int, *arguments: str) -> list[str]:
+        version = self.versions[number]
+        jars = broker_jars(version)
+        # No version can use another's.
+        classes = archived(f"kafka-{version}", [jars], partial(_live_once, version)) if self._jvm is None else self._jvm
         kerberos = [self.security.kerberos.jvm_option] if self.security.kerberos else []
         return [*JVM, *classes, LOGGING, *kerberos, "-cp", f"{jars}/*", *arguments]
 

@@ -27,7 +27,6 @@ from tests.proxy.test_members import NATIVE, seen
 pytestmark = pytest.mark.broker
 
 KAFKA_3 = "3.9.1"
-UPGRADE = 1
 GROUP_ID_NOT_FOUND = 69
 PARTITIONS = 6
 PASSES = "group passes untranslated"
@@ -52,20 +51,6 @@ def fetches_as_of_old(sock: socket.socket, topic: str) -> None:
     fetch.max_wait_ms, fetch.min_bytes = 60_000, 1_000_000
     frame = encode_request(keys.FETCH, 2, 2, "ancient", fetch)
     sock.sendall(pack(">i", len(frame)) + frame)
-
-
-def finish_upgrade(kafka: Cluster) -> None:
-    """What `kafka-features.sh upgrade` does when all brokers are new."""
-    offered = kafka.ask(
-        1, keys.API_VERSIONS, 4, m.ApiVersionsRequest(client_software_name="tests", client_software_version="1")
-    )
-    newest = {each.name: each.max_version for each in offered.supported_features}
-    for name in ("metadata.version", "group.version"):
-        update = m.UpdateFeaturesRequestFeatureUpdateKey(
-            feature=name, max_version_level=newest[name], upgrade_type=UPGRADE
-        )
-        answer = kafka.ask(1, keys.UPDATE_FEATURES, 1, m.UpdateFeaturesRequest(feature_updates=[update]))
-        assert answer.error_code == 0, answer
 
 
 @asynccontextmanager
@@ -102,9 +87,8 @@ async def test_a_cluster_of_kafka_3_passes_and_its_members_move_over_when_it_is_
             await trio.to_thread.run_sync(kafka.kill, 1)
             assert await trio.to_thread.run_sync(ancient.recv, 1) == b""
         assert "client too old" not in proxy.log.read_text()
-        kafka.version = NEWEST
-        await trio.to_thread.run_sync(kafka.start_node, 1)
-        await trio.to_thread.run_sync(finish_upgrade, kafka)
+        await trio.to_thread.run_sync(kafka.start_node, 1, NEWEST)
+        await trio.to_thread.run_sync(kafka.finish_upgrade)
         joins(carol, topic)
         await carol.until(lambda: all(len(client.owned) == 2 for client in (alice, bob, carol)), within=90)
         group = await at_rest(kafka, topic, alice, bob, carol)

@@ -8,16 +8,18 @@ for it is none of the last, or would take too long, or did not come to rest.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from pipeline import replay
 from pipeline.life import MEMBER, arrives, joins, life
 from pipeline.ownership import TOLD
+from pipeline.session import shuffles_into
 from pipeline.sweep import PARTITION, holders
 
 MOST_PLAYED = 50
@@ -26,12 +28,16 @@ CALM_NS = replay.AFTERMATH_MS * 10**6
 MOVED = ("joined", "adopted", "left")
 COUNTS = ("rebalances", "revoked", "in_vain")
 FELT = (*COUNTS, "idle_partition_ns", "unowned_partition_ns")
-ELSEWHERE = ("broker", "replayed")
+# Where it is played again: in the broker?
+ELSEWHERE = {"broker": True, "replayed": False}
 REPLAYED = {
     f"{where}_{name}": "bigint" if name.endswith("_ns") else "double"
     for where in ELSEWHERE
     for name in replay.Bill._fields
 }
+COLUMNS = {"group_id": "string", "deploy": "bigint"} | REPLAYED
+# For each that other shuffles have: one deploy may take as long as ten others.
+TASKS = 4
 
 
 def cost(home: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
@@ -120,7 +126,7 @@ def _gaps(ownership: DataFrame) -> DataFrame:
 
 
 def elsewhere(moves: DataFrame, asked: DataFrame, ownership: DataFrame) -> DataFrame:
-    """The deploys asked for, each group's in one task: (group_id, deploy, broker_…, replayed_…)."""
+    """The deploys asked for, each on its own: (group_id, deploy, broker_…, replayed_…)."""
     told = (
         ownership.where(f.col("view") == TOLD).groupBy("group_id").agg(f.collect_set("partition").alias("partitions"))
     )
@@ -128,25 +134,42 @@ def elsewhere(moves: DataFrame, asked: DataFrame, ownership: DataFrame) -> DataF
     marked = moves.join(f.broadcast(asked), ["group_id", "deploy"], "left").fillna({"again": False})
     script = f.struct(*[f.col(name) for name in replay.Move._fields])
     scripts = marked.groupBy("group_id").agg(f.collect_list(script).alias("moves"), f.max("again").alias("any"))
-    columns = {"group_id": "string", "deploy": "bigint"} | REPLAYED
-    schema = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-    wanted = scripts.where("any").join(told, "group_id")
-    return wanted.select("group_id", "partitions", "moves").mapInArrow(_played, schema)
+    wanted = scripts.where("any").join(told, "group_id").select("group_id", "partitions", "moves")
+    scenes = wanted.mapInArrow(_scenes, "group_id string, scene string")
+    schema = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    # Few bytes, and seconds of work in each: by their bytes, Spark would have one task play them all.
+    return scenes.repartition(_tasks(moves.sparkSession), "scene").mapInArrow(_played, schema)
+
+
+def _tasks(spark: SparkSession) -> int:
+    return min(MOST_PLAYED, TASKS * shuffles_into(spark))
+
+
+def _scenes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    schema = pa.schema([("group_id", pa.string()), ("scene", pa.string())])
+    for batch in batches:
+        for group in batch.to_pylist():
+            moves = [replay.Move(**move) for move in group["moves"]]
+            rows = [
+                {"group_id": group["group_id"], "scene": json.dumps(scene)}
+                for scene in replay.scenes(group["partitions"], moves)
+            ]
+            yield pa.RecordBatch.from_pylist(rows, schema)
 
 
 def _played(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    kinds = {"double": pa.float64(), "bigint": pa.int64()}
-    columns = [pa.field("group_id", pa.string()), pa.field("deploy", pa.int64())]
-    schema = pa.schema(columns + [pa.field(name, kinds[kind]) for name, kind in REPLAYED.items()])
+    kinds = {"string": pa.string(), "double": pa.float64(), "bigint": pa.int64()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
     for batch in batches:
-        rows = [row for group in batch.to_pylist() for row in _group_played(group)]
-        yield pa.RecordBatch.from_pylist(rows, schema)
+        yield pa.RecordBatch.from_pylist([_row(**each) for each in batch.to_pylist()], schema)
 
 
-def _group_played(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    moves = [replay.Move(**move) for move in group["moves"]]
-    for deploy, *found in replay.bills(group["partitions"], moves):
-        row = {"group_id": group["group_id"], "deploy": deploy}
-        for where, bill in zip(ELSEWHERE, found, strict=True):
-            row |= {f"{where}_{name}": value for name, value in (bill._asdict() if bill else {}).items()}
-        yield row
+def _row(group_id: str, scene: str) -> dict[str, Any]:
+    deploy, topics, *moves = json.loads(scene)
+    there, script = ([replay.Move(*move) for move in each] for each in moves)
+    played = replay.Scene(deploy, topics, there, script)
+    row: dict[str, Any] = {"group_id": group_id, "deploy": deploy}
+    for where, in_broker in ELSEWHERE.items():
+        if bill := replay.bill(played, in_broker):
+            row |= {f"{where}_{name}": value for name, value in bill._asdict().items()}
+    return row

@@ -59,26 +59,36 @@ class Bill(NamedTuple):
     unowned_partition_ns: int
 
 
-def bills(partitions: Iterable[str], moves: Iterable[Move]) -> Iterator[tuple[int, Bill | None, Bill | None]]:
-    """Of a group's deploys that are to be played again, in order: (deploy, in the broker, through a proxy). Partitions are
-    `topic:number`."""
+class Scene(NamedTuple):
+    """A deploy that is to be played again. It knows all it takes, so that each may be played elsewhere."""
+
+    deploy: int
+    # How many partitions each topic has.
+    topics: dict[str, int]
+    # Who was there when it began, in the order in which they had come.
+    there: list[Move]
+    script: list[Move]
+
+
+def scenes(partitions: Iterable[str], moves: Iterable[Move]) -> Iterator[Scene]:
+    """Of one group. Partitions are `topic:number`."""
     topics, there = _topics(partitions), dict[str, Move]()
     in_order = sorted(moves, key=lambda move: (move.deploy, move.at_ns, move.member_id, move.comes))
     for deploy, of_deploy in groupby(in_order, lambda move: move.deploy):
-        script = list(of_deploy)
-        if script[0].again and topics and _is_affordable(topics, there, script):
-            yield deploy, bill(topics, there, script, in_broker=True), bill(topics, there, script, in_broker=False)
-        for move in script:
+        scene = Scene(deploy, topics, list(there.values()), list(of_deploy))
+        if scene.script[0].again and topics and _is_affordable(scene):
+            yield scene
+        for move in scene.script:
             if move.comes:
                 there[move.member_id] = move
             else:
                 there.pop(move.member_id, None)
 
 
-def bill(topics: Mapping[str, int], there: Mapping[str, Move], script: list[Move], in_broker: bool) -> Bill | None:
+def bill(scene: Scene, in_broker: bool) -> Bill | None:
     """None: once it did not come to rest, or clients were brought to do what they must not."""
     try:
-        felt = [Stage(topics, in_broker, seed).plays(there, script) for seed in range(TIMES)]
+        felt = [Stage(scene.topics, in_broker, seed).plays(scene.there, scene.script) for seed in range(TIMES)]
     except Broken:
         return None
     rebalances, revoked, in_vain, unowned = (sum(column) / TIMES for column in zip(*felt, strict=True))
@@ -99,8 +109,8 @@ class Stage:
             self.world.proxies["proxy"].on_transition = self._watch
         self._idle_before_ms = 0
 
-    def plays(self, there: Mapping[str, Move], script: list[Move]) -> Bill:
-        for resident in there.values():
+    def plays(self, there: list[Move], script: list[Move]) -> Bill:
+        for resident in there:
             self.comes(resident)
             self.world.run(self.world.chance.randint(0, BEAT_MS))
         if there:
@@ -192,7 +202,7 @@ def _topics(partitions: Iterable[str]) -> dict[str, int]:
     return counts
 
 
-def _is_affordable(topics: Mapping[str, int], there: Mapping[str, Move], script: list[Move]) -> bool:
-    seconds = (script[-1].at_ns - script[0].at_ns) / 1e9 + 2 * AFTERMATH_MS / 1000
-    members = len(there) + sum(move.comes for move in script)
-    return members * (seconds + sum(topics.values())) <= MOST_WORK
+def _is_affordable(scene: Scene) -> bool:
+    seconds = (scene.script[-1].at_ns - scene.script[0].at_ns) / 1e9 + 2 * AFTERMATH_MS / 1000
+    members = len(scene.there) + sum(move.comes for move in scene.script)
+    return members * (seconds + sum(scene.topics.values())) <= MOST_WORK

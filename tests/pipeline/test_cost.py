@@ -134,6 +134,12 @@ def test_a_member_that_was_put_out_hears_that_it_is_unknown_and_comes_back() -> 
 # ----------------------------------------------------------------------------------------------------------------- the bill
 
 
+def bills(partitions: list[str], moves: list[Move]) -> list[tuple[int, Bill | None, Bill | None]]:
+    """Of each deploy: (its number, in the broker, through a proxy)."""
+    scenes = replay.scenes(partitions, moves)
+    return [(scene.deploy, replay.bill(scene, True), replay.bill(scene, False)) for scene in scenes]
+
+
 def test_a_rolling_restart_disturbs_in_vain_in_the_broker_and_never_through_a_proxy() -> None:
     there = [move(0, number, f"old-{number}") for number in range(6)]
     steps = [
@@ -142,7 +148,7 @@ def test_a_rolling_restart_disturbs_in_vain_in_the_broker_and_never_through_a_pr
         for at, kind in ((17.3 * number, "old"), (17.3 * number + 2, "new"))
     ]
     moves = [move(1, 100 + at, who, comes) for at, who, comes in steps]
-    ((_, broker, proxy),) = replay.bills([f"t:{number}" for number in range(24)], there + moves)
+    ((_, broker, proxy),) = bills([f"t:{number}" for number in range(24)], there + moves)
     assert broker is not None
     assert proxy is not None
     assert broker.in_vain > proxy.in_vain == 0
@@ -150,26 +156,26 @@ def test_a_rolling_restart_disturbs_in_vain_in_the_broker_and_never_through_a_pr
 
 
 def test_the_first_member_of_a_group_disturbs_nobody() -> None:
-    assert list(replay.bills(SIX, [move(1, 0, "a")])) == [(1, Bill(0, 0, 0, 0), Bill(0, 0, 0, 0))]
+    assert bills(SIX, [move(1, 0, "a")]) == [(1, Bill(0, 0, 0, 0), Bill(0, 0, 0, 0))]
 
 
 def test_the_same_moves_in_any_order_have_the_same_price() -> None:
     moves = [move(0, 0, "a"), move(1, 10, "b"), move(1, 12, "c"), move(2, 400, "a", comes=False)]
     two_topics = ["few:0", *SIX]
-    assert list(replay.bills(two_topics, moves)) == list(replay.bills(two_topics[::-1], moves[::-1]))
+    assert list(bills(two_topics, moves)) == list(bills(two_topics[::-1], moves[::-1]))
     assert list(replay._topics(two_topics[::-1])) == ["few", "t"]
 
 
 def test_a_topic_may_have_any_name() -> None:
     for name in ("self", "a.b-c_d"):
-        assert list(replay.bills([f"{name}:0"], [move(1, 0, "a")])) == [(1, Bill(0, 0, 0, 0), Bill(0, 0, 0, 0))]
+        assert list(bills([f"{name}:0"], [move(1, 0, "a")])) == [(1, Bill(0, 0, 0, 0), Bill(0, 0, 0, 0))]
 
 
 def test_what_it_took_to_set_the_stage_is_not_on_the_bill() -> None:
     static: dict[str, Any] = {"instance_id": "i"}
     there = [move(0, 0, "a"), move(0, 0, "b"), move(0, 0, "s", **static)]
     again = [move(1, 50, "s", comes=False, cause=TAKEN_OVER, **static), move(1, 50.001, "s again", **static)]
-    ((_, broker, proxy),) = replay.bills(SIX, there + again)
+    ((_, broker, proxy),) = bills(SIX, there + again)
     for bill in (broker, proxy):
         assert bill is not None
         assert bill[:3] == (0, 0, 0)
@@ -179,7 +185,7 @@ def test_what_it_took_to_set_the_stage_is_not_on_the_bill() -> None:
 
 def test_who_is_there_is_not_there_twice_when_another_proxy_adopts_it() -> None:
     there = [move(0, 0, "a"), move(0, 0, "b")]
-    ((_, broker, proxy),) = replay.bills(SIX, [*there, move(1, 50, "a", cause="MemberAdopted")])
+    ((_, broker, proxy),) = bills(SIX, [*there, move(1, 50, "a", cause="MemberAdopted")])
     assert broker == proxy == Bill(0, 0, 0, 0)
 
 
@@ -196,20 +202,20 @@ def test_what_would_take_too_long_is_not_played_and_what_follows_is() -> None:
     crowd = [move(1, number, f"m{number}") for number in range(2_000)]
     gone = [move(2, 5_000 + number, f"m{number}", comes=False) for number in range(1_999)]
     last = move(3, 90_000, "m1999", comes=False)
-    assert [deploy for deploy, *_ in replay.bills(SIX, [*crowd, *gone, last])] == [3]
+    assert [deploy for deploy, *_ in bills(SIX, [*crowd, *gone, last])] == [3]
 
 
 def test_what_has_too_many_partitions_for_its_members_is_not_played() -> None:
     """Of which 50 would have taken a quarter of an hour."""
     there = [move(0, number, f"m{number}") for number in range(50)]
     deploy = [move(1, 100, "m0", comes=False), move(1, 110, "n0")]
-    assert list(replay.bills([f"t:{number}" for number in range(1_000)], [*there, *deploy])) == []
-    assert list(replay.bills([f"t:{number}" for number in range(1_000)], [*there[:2], *deploy])) != []
+    assert list(bills([f"t:{number}" for number in range(1_000)], [*there, *deploy])) == []
+    assert list(bills([f"t:{number}" for number in range(1_000)], [*there[:2], *deploy])) != []
 
 
 def test_what_is_not_asked_for_is_not_played_but_counts_as_what_came_before() -> None:
     before = [move(1, 0, "a", again=False), move(1, 1, "b", again=False)]
-    found = list(replay.bills(SIX, [*before, move(2, 200, "c")]))
+    found = list(bills(SIX, [*before, move(2, 200, "c")]))
     assert [deploy for deploy, *_ in found] == [2]
     assert found[0][1] is not None
     assert found[0][1].rebalances >= 3
@@ -239,6 +245,20 @@ def test_members_that_were_there_before_the_traces_are_there_in_the_replay(spark
     # The resident has all six in the replay, and must give up three.
     assert deploy.broker_rebalances >= 1
     assert deploy.broker_revoked == 3
+
+
+@pytest.mark.broker
+def test_deploys_are_played_side_by_side_though_they_are_few_bytes(spark: SparkSession) -> None:
+    """Plans that adapt would make one task of them, and that was for the last of many processors."""
+    spark.conf.set("spark.sql.adaptive.enabled", "true")
+    try:
+        with home_of(spark, Planted("g", "a").joins(0, 0)) as home:
+            moves = cost._moves(home)
+            played = cost.elsewhere(moves, cost._last(cost._deploys(moves)), ownership(home))
+            assert played.rdd.getNumPartitions() == cost.TASKS
+            assert [row.deploy for row in played.collect()] == [1]
+    finally:
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
 
 
 # ------------------------------------------------------------------------------------------------------------ a real broker
@@ -275,7 +295,7 @@ async def test_a_real_broker_asks_as_much_of_its_members_as_the_model_says(kafka
         await alice.close()
         await bob.until(lambda: len(bob.owned) == 8, within=60)
         seen = {client.name: client.events for client in (alice, bob)}
-    (_, first, _), (_, second, _), (_, third, _) = replay.bills([f"{topic}:{number}" for number in range(8)], moves)
+    (_, first, _), (_, second, _), (_, third, _) = bills([f"{topic}:{number}" for number in range(8)], moves)
     assert first == Bill(0, 0, 0, 0)
     # Alice once, to give up; bob once, to take.
     assert (second.rebalances, second.revoked, second.in_vain) == (2, 4, 0)

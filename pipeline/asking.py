@@ -24,6 +24,11 @@ HERE = "local"
 SEEDS, LIVE = "seeds", "live"
 # What batch does not make.
 MADE_BY = {SEEDS: "simulate", LIVE: "stream --kafka BOOTSTRAP"}
+# Of lines as the proxy writes them: at twice as many, settings for little and for much were equally fast.
+LITTLE_BYTES = 32 * 1024 * 1024
+# For each byte of such files, so many when it is unpacked; tables are packed too.
+PACKED, PACKINGS = 20, (".gz", ".zst", ".parquet")
+READ_BY = {"batch": "input", "report": "out", "show": "out"}
 JAVA = re.compile(r"^:? ?(?:\w+\.)+\w*(?:Exception|Error): (.*)", re.MULTILINE)
 UNREADABLE = re.compile(r"Encountered error while reading file (\S+)\.\s")
 CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.*)", re.MULTILINE)
@@ -167,6 +172,24 @@ def _report(asked: argparse.Namespace) -> None:
 
 def is_elsewhere(asked: argparse.Namespace, path: str) -> bool:
     return asked.remote is not None or not (asked.master or HERE).startswith(HERE) or "://" in path
+
+
+def is_little(asked: argparse.Namespace) -> bool:
+    """What will be read lies here, and is soon read."""
+    read = READ_BY.get(asked.verb)
+    return read is not None and not is_elsewhere(asked, path := getattr(asked, read)) and weighs_little(path)
+
+
+def weighs_little(source: str) -> bool:
+    return sum(map(_weight, _files(source))) <= LITTLE_BYTES
+
+
+def _weight(file: Path) -> int:
+    try:
+        return file.stat().st_size * (PACKED if file.suffix in PACKINGS else 1)
+    except FileNotFoundError:
+        # Renamed, or swapped for another, at this moment.
+        return 0
 
 
 CHECKS: dict[str, Callable[[argparse.Namespace], None]] = {

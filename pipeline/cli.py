@@ -78,7 +78,7 @@ def _session(asked: argparse.Namespace) -> SparkSession:
     uses_kafka = getattr(asked, "kafka", None) is not None and not asked.remote
     jars = connector.jars() if uses_kafka else None
     try:
-        return session.start(asked.master, asked.remote, jars, **dict(asked.conf))
+        return session.start(asked.master, asked.remote, jars, asking.is_little(asked), **dict(asked.conf))
     except Exception as error:  # Spark has no kind of error for this: whatever Java threw
         where = asked.remote or asked.master or "this machine"
         raise CannotBeDone(

@@ -37,6 +37,16 @@ SETTINGS = {
     # A commit writes what has changed; without this it packs the whole store, each time and for each partition.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
+# Where little is read, compiling it costs more than it brings, Spark's of stages and expressions and Java's best of
+# everything (whose other compiler has less room than Spark needs, and throws out what is compiled again); so do many
+# tasks, and plans that adapt.
+LITTLE = {
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    SHUFFLED: "2",
+}
 FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 # Static, or of the local machine's driver only.
 LOCAL = {
@@ -54,10 +64,14 @@ LOCAL = {
 
 
 def start(
-    master: str | None = None, remote: str | None = None, jars: list[Path] | None = None, **settings: str
+    master: str | None = None,
+    remote: str | None = None,
+    jars: list[Path] | None = None,
+    is_little: bool = False,
+    **settings: str,
 ) -> SparkSession:
     """`remote`: sc://…, of Spark Connect; it brings its own master, and its own jars. Neither: whatever spark-submit
-    has set up, or else this machine."""
+    has set up, or else this machine. `is_little`: what will be read, on this machine."""
     # Tasks must run in this very interpreter, not in whatever `python3` is on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -68,7 +82,7 @@ def start(
     else:
         if master is not None or "SPARK_ENV_LOADED" not in os.environ:
             builder = builder.master(master or HERE)
-            options = LOCAL | options
+            options = LOCAL | (LITTLE if is_little else {}) | options
         if jars:
             options["spark.jars"] = ",".join(map(str, jars))
     for name, value in options.items():

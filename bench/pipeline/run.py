@@ -21,7 +21,7 @@ import msgspec
 
 from bench.document import write_section
 from bench.pipeline import duck, spans
-from pipeline import jobs, session
+from pipeline import asking, jobs, session
 
 ALONE = "cost"
 # Of what `jobs.batch` says it is doing.
@@ -102,7 +102,7 @@ def _one(count: int, cores: int) -> Found:
 
 def _spark(source: Path, out: Path, cores: int) -> tuple[dict[str, float], float, float]:
     watch = Watch()
-    spark = session.start(f"local[{cores}]")
+    spark = session.start(f"local[{cores}]", is_little=asking.weighs_little(str(source)))
     spark.sparkContext.setLogLevel("ERROR")
     java: Any = spark._jvm
     jvm = Path("/proc", str(java.java.lang.ProcessHandle.current().pid()))

@@ -11,17 +11,11 @@ from pathlib import Path
 
 import pyspark
 
+from pipeline import session
 from tests.kafka.jvm import BRIEFLY, archived
 from tests.pipeline.telling import Planted, write
 
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "1",
-    # Compiling, of stages or of expressions, costs more than it brings. So do plans that adapt.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-}
-# Where there is but one compiler, there is room for less than Spark has: what is thrown out is compiled again.
+SETTINGS = session.LITTLE | {session.SHUFFLED: "1"}
 JVM = (*BRIEFLY, "-XX:ReservedCodeCacheSize=256m")
 OF_DRIVER, OF_EXECUTOR = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -22,10 +23,10 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from bench.pipeline.writer import BEGAN_NS, request, span
-from pipeline import connector
+from pipeline import connector, session
 from pipeline.alone import LOCK, alone
-from pipeline.asking import CannotBeDone, _apart, _files, _source, first_line
-from pipeline.cli import _verdict, main
+from pipeline.asking import LITTLE_BYTES, CannotBeDone, _apart, _files, _source, _weight, first_line
+from pipeline.cli import _parser, _session, _verdict, main
 from pipeline.progress import Progress, Tasks, tasks_of
 from pipeline.report import Report
 from tests.pipeline.running import Commands, Done
@@ -229,6 +230,44 @@ def test_brokers_that_do_not_answer_are_named_with_the_reason(
     said = refused(capsys, "stream", "--kafka", "localhost:1,nonsense", f"{tmp_path}/out")
     assert "no broker answers (localhost:1: [Errno" in said
     assert "nonsense: " in said
+
+
+@pytest.mark.parametrize(
+    ("words", "is_little"),
+    [
+        (["batch", "{0}/a", "out"], True),
+        (["batch", "{0}/b", "out"], True),
+        (["batch", "{0}/?", "out"], False),
+        (["batch", "{0}/packed.gz", "out"], False),
+        (["report", "{0}/packed.gz"], False),
+        (["show", "{0}/a", "cost"], True),
+        (["batch", "{0}/a", "out", "--master", "spark://there:7077"], False),
+        (["batch", "{0}/a", "out", "--remote", "sc://there"], False),
+        (["stream", "--files", "{0}/a", "out"], False),
+        (["simulate", "out"], False),
+    ],
+)
+def test_spark_is_told_when_there_is_little_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], is_little: bool
+) -> None:
+    for name, size in (("a", LITTLE_BYTES), ("b", LITTLE_BYTES), ("packed.gz", LITTLE_BYTES // 10)):
+        (tmp_path / name).mkdir()
+        with (tmp_path / name / f"traces{Path(name).suffix or '.json'}").open("wb") as file:
+            file.truncate(size)
+    told = []
+
+    def start(*asked: Any, **settings: str) -> SparkSession:
+        told.append(asked[-1])
+        raise ValueError("enough is known")
+
+    monkeypatch.setattr(session, "start", start)
+    with pytest.raises(CannotBeDone, match="enough is known"):
+        _session(_parser().parse_args([word.format(tmp_path) for word in words]))
+    assert told == [is_little]
+
+
+def test_what_is_renamed_while_it_is_weighed_weighs_nothing(tmp_path: Path) -> None:
+    assert _weight(tmp_path / "traces.json") == 0
 
 
 def test_without_java_one_is_told_so(

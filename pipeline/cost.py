@@ -165,9 +165,10 @@ def _played(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _row(group_id: str, scene: str) -> dict[str, Any]:
-    deploy, topics, *moves = json.loads(scene)
-    there, script = ([replay.Move(*move) for move in each] for each in moves)
-    played = replay.Scene(deploy, topics, there, script)
+    deploy, topics, there, script = json.loads(scene)
+    played = replay.Scene(
+        deploy, topics, [replay.Move(*each) for each in there], [replay.Move(*each) for each in script]
+    )
     row: dict[str, Any] = {"group_id": group_id, "deploy": deploy}
     for where, in_broker in ELSEWHERE.items():
         if bill := replay.bill(played, in_broker):

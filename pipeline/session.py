@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 SHIPPED = ("pipeline", "translation", "simulation")
 HERE = "local[*]"
 SHUFFLED = "spark.sql.shuffle.partitions"
+JAVA = "spark.driver.extraJavaOptions"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -37,16 +38,6 @@ SETTINGS = {
     # A commit writes what has changed; without this it packs the whole store, each time and for each partition.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
-# Where little is read, compiling it costs more than it brings, Spark's of stages and expressions and Java's best of
-# everything (whose other compiler has less room than Spark needs, and throws out what is compiled again); so do many
-# tasks, and plans that adapt.
-LITTLE = {
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    SHUFFLED: "2",
-}
 FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 # Static, or of the local machine's driver only.
 LOCAL = {
@@ -56,10 +47,20 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     SHUFFLED: "8",
     # A batch wants throughput, and Spark's pages are what G1 calls humongous: it spent three times as long.
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    JAVA: "-XX:+UseParallelGC",
     # The usual one starts a process for each file (chmod, readlink) where Hadoop has no native library: a tenth of a second
     # for each entry of a checkpoint. Both rename the data and then its checksum; no two streams write into one folder.
     "spark.sql.streaming.checkpointFileManagerClass": FILES,
+}
+# Where there is little to read, to compile costs more than it brings: Spark its stages and expressions, and Java everything
+# once more and better (its first compiler alone is given less room than Spark needs, and throws out what is compiled
+# again). So do many tasks, and plans that adapt.
+LITTLE = {
+    JAVA: f"{LOCAL[JAVA]} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    SHUFFLED: "2",
 }
 
 
@@ -71,7 +72,7 @@ def start(
     **settings: str,
 ) -> SparkSession:
     """`remote`: sc://…, of Spark Connect; it brings its own master, and its own jars. Neither: whatever spark-submit
-    has set up, or else this machine. `is_little`: what will be read, on this machine."""
+    has set up, or else this machine. `is_little`: what will be read; it counts on this machine only."""
     # Tasks must run in this very interpreter, not in whatever `python3` is on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

@@ -1,9 +1,9 @@
 """python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | --far MS]
 
 A cluster of three, a proxy before it, and a seed's worth of accidents; or two proxies on two hosts, and a load balancer that
-moves all clients from one to the other; or brokers that are upgraded beneath it, one by one. What went wrong is said, and
-where the journals, the traces and the logs are. Then the pipeline looks through the traces, and may find nothing broken
-either.
+moves all clients from one to the other; or brokers that are far away. And they may be upgraded beneath it, one by one. What
+went wrong is said, and where the journals, the traces and the logs are. Then the pipeline looks through the traces, and may
+find nothing broken either.
 """
 
 from __future__ import annotations

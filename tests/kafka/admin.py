@@ -124,7 +124,7 @@ class Admin(abc.ABC):
         _accepted(self.ask_any(keys.INCREMENTAL_ALTER_CONFIGS, 1, request).responses)
 
     def finish_upgrade(self) -> None:
-        """What `kafka-features.sh upgrade` does when all brokers are new. Members are native ones from then on."""
+        """What `kafka-features.sh upgrade` does when all brokers are new. From then on groups may have native members."""
         asked = m.ApiVersionsRequest(client_software_name="tests", client_software_version="1")
         offered = self.ask_any(keys.API_VERSIONS, 4, asked)
         newest = {each.name: each.max_version for each in offered.supported_features}

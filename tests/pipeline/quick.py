@@ -17,7 +17,7 @@ from tests.pipeline.telling import Planted, write
 
 SETTINGS = session.LITTLE | {session.SHUFFLED: "1"}
 JVM = (*BRIEFLY, "-XX:ReservedCodeCacheSize=256m")
-OF_DRIVER, OF_EXECUTOR = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
+OF_DRIVER, OF_EXECUTOR = session.JAVA, "spark.executor.extraJavaOptions"
 
 
 @cache

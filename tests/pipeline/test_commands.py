@@ -266,6 +266,18 @@ def test_spark_is_told_when_there_is_little_to_read(
     assert told == [is_little]
 
 
+@needs_spark
+def test_for_little_spark_starts_so_but_for_what_somebody_asks_for() -> None:
+    script = (
+        "from pipeline import session; names = sorted(session.LITTLE)\n"
+        "spark = session.start('local[1]', is_little=True, **{session.SHUFFLED: '3'})\n"
+        "print('is', *(spark.conf.get(name) for name in names), sep='|'); spark.stop()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=300)
+    asked = session.LITTLE | {session.SHUFFLED: "3"}
+    assert done.stdout.splitlines()[-1].split("|") == ["is", *(asked[name] for name in sorted(asked))], done.stderr
+
+
 def test_what_is_renamed_while_it_is_weighed_weighs_nothing(tmp_path: Path) -> None:
     assert _weight(tmp_path / "traces.json") == 0
 

@@ -8,5 +8,6 @@ each thing took to settle is said too: what takes as long as a coordinator's ses
 
     play.py       what can happen, and what came of it
     sites.py      where proxies run: one, or two and a load balancer
-    __main__.py   python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | --far MS]
+    __main__.py   python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]]
+                                        [--balanced | [--far MS] [--secured]]
 """

@@ -1,9 +1,9 @@
-"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | --far MS]
+"""python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | [--far MS] [--secured]]
 
 A cluster of three, a proxy before it, and a seed's worth of accidents; or two proxies on two hosts, and a load balancer that
-moves all clients from one to the other; or brokers that are far away. And they may be upgraded beneath it, one by one. What
-went wrong is said, and where the journals, the traces and the logs are. Then the pipeline looks through the traces, and may
-find nothing broken either.
+moves all clients from one to the other; or brokers that are far away. And they may be upgraded beneath it, one by one; or
+everybody has to say who they are. What went wrong is said, and where the journals, the traces and the logs are. Then the
+pipeline looks through the traces, and may find nothing broken either.
 """
 
 from __future__ import annotations
@@ -21,8 +21,12 @@ import trio
 
 from tests.chaos.play import Outcome, Play
 from tests.chaos.sites import Sites, from_afar, one, two
-from tests.kafka import Cluster
-from tests.kafka.cluster import NEWEST
+from tests.kafka import Cluster, Security
+from tests.kafka.cluster import NEWEST, PLAINTEXT
+
+# Whose clients log in anew, or are hung up on, when this time is over.
+SECURED = Security(tls=True, sasl=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), authorizer=True)
+SESSIONS_END = {"connections.max.reauth.ms": "20000"}
 
 
 class WentWrong(Exception):
@@ -40,13 +44,17 @@ def main() -> None:
         "--far", type=int, default=0, metavar="MS", help="how long an answer from a broker is on its way"
     )
     parser.add_argument("--upgraded", action="store_true", help=f"brokers become {NEWEST} one by one, and some go back")
+    parser.add_argument("--secured", action="store_true", help="TLS, SASL and ACLs, and sessions that end")
     options = parser.parse_args()
     if options.upgraded and options.broker == NEWEST:
         parser.error(f"--upgraded needs a --broker that is older than {NEWEST}")
+    if options.secured and options.balanced:
+        parser.error("--secured is not for --balanced: the nearer of the two proxies goes where nobody is asked")
+    guard, limits = (SECURED, SESSIONS_END) if options.secured else (PLAINTEXT, None)
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     print(f"seed {options.seed}, {options.events} events, Kafka {options.broker}; traces and journal in {folder}")
     try:
-        with Cluster.start(version=options.broker, nodes=3) as kafka:
+        with Cluster.start(version=options.broker, nodes=3, security=guard, overrides=limits) as kafka:
             outcome = trio.run(_plays, kafka, folder, options)
         found = _audited(folder)
     except WentWrong as failure:
@@ -69,7 +77,9 @@ async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> O
 async def _sites(kafka: Cluster, folder: Path, ways: AsyncExitStack, options: argparse.Namespace) -> Sites:
     if options.balanced:
         return await two(kafka, folder, ways)
-    return await (from_afar(kafka, folder, ways, options.far / 2_000) if options.far else one(kafka.bootstrap, folder))
+    return await (
+        from_afar(kafka, folder, ways, options.far / 2_000) if options.far else one(kafka, kafka.bootstrap, folder)
+    )
 
 
 async def _played(kafka: Cluster, sites: Sites, options: argparse.Namespace) -> Outcome:

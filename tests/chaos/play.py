@@ -15,9 +15,10 @@ from random import Random
 import trio
 
 from tests.chaos.sites import Site, Sites
-from tests.clients import LIBRARIES, Client, overlaps, shared_out
+from tests.clients import LIBRARIES, Client, Sasl, Tls, overlaps, shared_out
 from tests.kafka import Cluster
 from tests.kafka.cluster import NEWEST
+from tests.kafka.settings import USERS
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
 from tests.proxy.running import MISTAKE
@@ -73,13 +74,16 @@ class Play:
         self._strategy = AGREED if kafka.version.startswith(WITHOUT_KIP848) else None
         self._topic = f"chaos-{uuid.uuid4()}"
         kafka.create_topic(self._topic, PARTITIONS, replication=len(kafka.nodes))
+        for user in USERS if kafka.security.authorizer else ():
+            for resource in ("topic", "group"):
+                kafka.allow(f"User:{user}", resource, self._topic, "read")
 
     async def runs(self, events: int) -> None:
         try:
             for make in self._agreeing(BEGINNERS):
                 await self._comes(make)
             await self._settles("the beginning")
-            self._steady = steady = Steady(self._kafka.bootstrap, self._topic, PARTITIONS)
+            self._steady = steady = Steady(self._kafka.inside, self._topic, PARTITIONS)
             for _ in range(events):
                 event = self._chance.choice(self._possible())
                 _say(event.__name__.replace("_", " "))
@@ -103,11 +107,12 @@ class Play:
         stand_still = [self.coordinator_hangs, self.proxy_hangs, self.one_hangs]
         always = [*around, *stand_still, self.coordinator_moves, self.two_are_restarted]
         grows = [self.topic_grows] if self._partitions < MOST_PARTITIONS else []
+        renews = [self.certificate_is_renewed] if self._kafka.certificates else []
         natives = [] if self._upgrades and self._strategy else [self.native_joins]
         more = [self.one_joins, *natives, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
         moves = [self.balancer_moves] * OFTEN if self._sites.ways else []
-        return [*always, *grows, *more, *fewer, *moves, *(self._upgrading() if self._upgrades else [])]
+        return [*always, *grows, *renews, *more, *fewer, *moves, *(self._upgrading() if self._upgrades else [])]
 
     def _upgrading(self) -> list[Event]:
         old, new = self._of_version(self._kafka.version), self._of_version(NEWEST)
@@ -190,6 +195,10 @@ class Play:
         await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
         client.resume()
 
+    async def certificate_is_renewed(self) -> None:
+        assert self._kafka.certificates
+        self._kafka.certificates.renew()
+
     async def topic_grows(self) -> None:
         self._partitions += 2
         await trio.to_thread.run_sync(self._kafka.grow_topic, self._topic, self._partitions)
@@ -229,7 +238,9 @@ class Play:
         where = self._chance.choice((self._kafka, self._sites)) if is_native else self._sites
         kind = "-native" if is_native else "-static" if instance_id else ""
         name = f"{len(self._everybody)}-{library}{kind}"
-        client = await self._exits.enter_async_context(await Client.start(library, where.bootstrap, name=name))
+        tls, sasl = self._proves(library)
+        started = await Client.start(library, where.bootstrap, name=name, tls=tls, sasl=sasl)
+        client = await self._exits.enter_async_context(started)
         if is_native:
             client.subscribe(self._topic, self._topic, protocol="consumer")
             self._natives.add(client)
@@ -246,6 +257,14 @@ class Play:
         self._everybody.append(client)
         self._present.append(client)
         return client
+
+    def _proves(self, library: str) -> tuple[Tls | None, Sasl | None]:
+        """By whom it believes a server, and what it says it is itself."""
+        certificates, asked = self._kafka.certificates, self._kafka.security.sasl
+        mechanisms = [each for each in LIBRARIES[library].mechanisms if each in asked]
+        user, password = self._chance.choice(list(USERS.items()))
+        sasl = Sasl(self._chance.choice(mechanisms), user, password) if mechanisms else None
+        return Tls(certificates.authority) if certificates else None, sasl
 
     async def _goes(self, client: Client) -> None:
         self._present.remove(client)

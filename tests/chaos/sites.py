@@ -10,6 +10,7 @@ from typing import NamedTuple
 import trio
 
 from tests.kafka import Cluster
+from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.proxy.relay import Relay, open_relay
 from tests.proxy.running import Running, room
@@ -25,12 +26,15 @@ ROOM = 5
 class Site:
     """One proxy, and after it the next: at the same address, with the same journal."""
 
-    def __init__(self, folder: Path, upstream: str, base: int, host: str) -> None:
+    def __init__(
+        self, folder: Path, upstream: str, base: int, host: str, certificates: Certificates | None = None
+    ) -> None:
         self._upstream, self._base, self._host = upstream, base, host
         folder.mkdir(parents=True)
         self._config = folder / "proxy.toml"
         self._config.write_text(
             f'[translation]\njournal = "{folder / "journal"}"\n[traces]\nfile = "{folder / "traces.jsonl"}"\n'
+            + (_secured(certificates) if certificates else "")
         )
         self.runs = [self._serve()]
 
@@ -68,26 +72,30 @@ class Sites(NamedTuple):
             await trio.to_thread.run_sync(site.proxy.stop)
 
 
-async def one(upstream: str, folder: Path) -> Sites:
-    base = room(ROOM)
-    site = await trio.to_thread.run_sync(Site, folder / "traces", upstream, base, CLIENTS_HOST)
+def _secured(certificates: Certificates) -> str:
+    shown = f'certificate_file = "{certificates.broker}"\nprivate_key_file = "{certificates.broker}"\n'
+    return f'[client_tls]\n{shown}[upstream_tls]\nca_file = "{certificates.authority}"\n'
+
+
+async def one(kafka: Cluster, upstream: str, folder: Path) -> Sites:
+    where = (folder / "traces", upstream, room(ROOM), CLIENTS_HOST, kafka.certificates)
+    site = await trio.to_thread.run_sync(Site, *where)
     return Sites([site], site.proxy.bootstrap, {})
 
 
 async def from_afar(kafka: Cluster, folder: Path, exits: AsyncExitStack, seconds: float) -> Sites:
     """One proxy; and for clients that come to the brokers it is as far."""
     roads = [await _road(kafka, number, exits, CLIENTS_HOST, seconds) for number in kafka.nodes]
-    return await one(",".join(road.address for road in roads), folder)
+    return await one(kafka, ",".join(road.address for road in roads), folder)
 
 
 async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
     roads = [await _road(kafka, number, exits, SEEN_AS) for number in kafka.nodes]
     base = room(ROOM)
-    near = ",".join("{}:{}".format(*node.internal) for node in kafka.nodes.values())
     far = ",".join(road.address for road in roads)
     sites = [
         await trio.to_thread.run_sync(Site, folder / "traces" / host, upstream, base, host)
-        for host, upstream in zip(PROXY_HOSTS, (near, far), strict=True)
+        for host, upstream in zip(PROXY_HOSTS, (kafka.inside, far), strict=True)
     ]
     ways = {
         port: await exits.enter_async_context(open_relay(port, (PROXY_HOSTS[0], port)))

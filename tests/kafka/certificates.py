@@ -15,7 +15,11 @@ class Certificates:
         self.folder = Path(tempfile.mkdtemp(prefix="certificates-"))
         self.authority = self.folder / "authority.pem"
         self._authority.cert_pem.write_to_path(str(self.authority))
-        self.broker = self.issue("broker", "localhost", "127.0.0.1")
+        self.broker = self.renew()
+
+    def renew(self) -> Path:
+        """What brokers show when they start, and a proxy before them as soon as it looks: another one, in the same file."""
+        return self.issue("broker", "localhost", "127.0.0.1")
 
     def issue(self, name: str, *identities: str) -> Path:
         """One PEM file with key and chain. Kafka reads keys only as PKCS#8."""

@@ -100,6 +100,11 @@ class Cluster(Admin):
     def bootstrap(self) -> str:
         return ",".join(node.address for node in self.nodes.values())
 
+    @property
+    def inside(self) -> str:
+        """Where nobody is asked who they are, and no road begins."""
+        return ",".join("{}:{}".format(*node.internal) for node in self.nodes.values())
+
     def pid(self, number: int) -> int:
         return self._running[number].pid
 

@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.life import MEMBER, begins, goes, joins, life, whole
-from pipeline.ownership import TOLD, stays
-from pipeline.sweep import PARTITION, holders, overlaps
+from pipeline.ownership import TOLD, stays, without
+from pipeline.sweep import overlaps
 
 COLUMNS = {
     "audit": "string",
@@ -50,15 +50,20 @@ STANDS = ("phase", "standing", "epoch", "generation")
 MOMENTS = ("epoch backwards", "generation backwards", "commit by non-owner")
 
 
-def audits(transitions: DataFrame, home: DataFrame, requests: DataFrame, ownership: DataFrame) -> DataFrame:
-    told = ownership.where(f.col("view") == TOLD)
-    stretches = holders(told, *PARTITION)
+def audits(
+    transitions: DataFrame,
+    home: DataFrame,
+    requests: DataFrame,
+    ownership: DataFrame,
+    stretches: DataFrame,
+    breaks: DataFrame,
+) -> DataFrame:
     end_ns = transitions.agg(f.max("at_ns").alias("end_ns"))
     found = [
-        _double_ownerships(told, stretches, transitions),
+        _double_ownerships(ownership, stretches, transitions),
         _unowned(stretches),
         _lost_revocations(home, end_ns),
-        _backwards(home),
+        _backwards(breaks),
         _never_told(home),
         _commits_by_non_owners(home, requests),
         _stuck(home, end_ns),
@@ -67,7 +72,7 @@ def audits(transitions: DataFrame, home: DataFrame, requests: DataFrame, ownersh
         _ended_sessions(home),
         _clock_steps(transitions),
     ]
-    gaps = _gaps(home)
+    gaps = _gaps(breaks)
     return doubted(reduce(DataFrame.unionByName, [*found, gaps]), gaps)
 
 
@@ -82,11 +87,11 @@ def _finding(rows: DataFrame, audit: str | Column, severity: str | Column, **val
     return rows.select(*[column(name, kind) for name, kind in COLUMNS.items()])
 
 
-def _double_ownerships(told: DataFrame, stretches: DataFrame, transitions: DataFrame) -> DataFrame:
+def _double_ownerships(ownership: DataFrame, stretches: DataFrame, transitions: DataFrame) -> DataFrame:
     """A proxy that was killed says of no member that it has ended. Whose proxy lives is heard of again, for the coordinator
     gives nobody what a member has before it has given that member up."""
     last_words = transitions.groupBy(f.col("proxy").alias("other")).agg(f.max("at_ns").alias("last_ns"))
-    found = overlaps(told, stretches)
+    found = overlaps(ownership.where(f.col("view") == TOLD), stretches)
     found = found.join(f.broadcast(last_words), f.col("other_proxy").eqNullSafe(f.col("other")))
     is_silent = f.col("is_last_word") & (f.col("last_ns") < f.col("from_ns"))
     silent = f.format_string("%s has said nothing since: was it killed?", "other_proxy")
@@ -103,7 +108,6 @@ def _double_ownerships(told: DataFrame, stretches: DataFrame, transitions: DataF
 
 
 def _unowned(stretches: DataFrame) -> DataFrame:
-    """Between two owners. Before the first and after the last nobody is expected."""
     gaps = stretches.where(f"count = 0 AND to_ns - from_ns > {UNOWNED_NS}")
     return _finding(
         gaps, "unowned", "costly", detail=f.format_string("%.1f s", (f.col("to_ns") - f.col("from_ns")) / SECOND)
@@ -112,20 +116,37 @@ def _unowned(stretches: DataFrame) -> DataFrame:
 
 def _lost_revocations(home: DataFrame, end_ns: DataFrame) -> DataFrame:
     """The client holds what upstream has taken from the member, for too long."""
-    excess = home.withColumn("excess", f.array_except("owned", "assigned"))
+    excess = home.withColumn("excess", without("owned", "assigned"))
     held = stays(excess, {TOLD: "excess"}).crossJoin(f.broadcast(end_ns))
     lost = held.where(f"coalesce(to_ns, end_ns) - from_ns > {LOST_REVOCATION_NS}")
     return _finding(lost, "lost revocation", "broken")
 
 
-def _backwards(home: DataFrame) -> DataFrame:
+def breaks(home: DataFrame) -> DataFrame:
+    """Steps that do not begin where the last one of their member ended, or in which falls what only rises. Who arrives begins
+    anew, and so does who comes back to a proxy: that one has missed what happened elsewhere."""
+    before = {f"{what}_was": f.lag(what).over(life()) for what in ("at_ns", *STANDS)}
+    known = home.withColumns(before | {"begins": begins()}).where("NOT begins")
+    is_one = reduce(Column.__or__, [_is_torn(), *map(_fell, RISE)])
+    stands = [f"{what}{when}" for what in STANDS for when in ("", "_was", "_before")]
+    return known.where(is_one).select(*MEMBER, "at_ns", "at_ns_was", *stands)
+
+
+def _is_torn() -> Column:
+    return reduce(Column.__or__, [f.col(f"{what}_was") != f.col(f"{what}_before") for what in STANDS])
+
+
+def _fell(what: str) -> Column:
+    return (f.col(f"{what}_was") > f.col(what)) & (f.col(what) > 0)
+
+
+def _backwards(breaks: DataFrame) -> DataFrame:
     """Within one life, as one proxy knows it: who joins anew starts again at 0, and has no generation before it is told one;
     and who comes back to a proxy finds there what was known when it went."""
-    before = {f"{what}_was": f.lag(what).over(life()) for what in RISE}
-    rows = home.withColumns(before | {"begins": begins()}).where("phase_before <> 'absent' AND NOT begins")
+    rows = breaks.where("phase_before <> 'absent'")
     fell = [
         f.when(
-            (f.col(f"{what}_was") > f.col(what)) & (f.col(what) > 0),
+            _fell(what),
             f.struct(f.lit(what).alias("what"), f.col(f"{what}_was").alias("was"), f.col(what).alias("now")),
         )
         for what in RISE
@@ -153,7 +174,8 @@ def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
     go of to rejoin, and stays assigned to its member, is its own. Of a topic that it never had anything of it may commit
     what it likes, as with a broker. What was not answered in time was not accepted."""
     names = (*MEMBER, "at_ns")
-    its_own = f.array_union("owned", "assigned").alias("owned")
+    are_one = f.col("owned") == f.col("assigned")
+    its_own = f.when(are_one, f.col("owned")).otherwise(f.array_union("owned", "assigned")).alias("owned")
     commits = requests.where("name = 'OffsetCommit' AND error_code = 0 AND member_id IS NOT NULL")
     topics = (
         home.select(*MEMBER, f.explode("owned").alias("each"))
@@ -230,12 +252,9 @@ def _ended_sessions(home: DataFrame) -> DataFrame:
     return _finding(rows, "late heartbeat", "odd", from_ns=f.col("at_ns"), detail=f.col("cause"))
 
 
-def _gaps(home: DataFrame) -> DataFrame:
-    """A step begins where the last one of its member ended, or steps between the two are missing. Who arrives begins anew,
-    and so does who comes back to a proxy: that one has missed what happened elsewhere."""
-    before = {f"{what}_was": f.lag(what).over(life()) for what in STANDS}
-    known = home.withColumns(before | {"from_ns": f.lag("at_ns").over(life()), "begins": begins()}).where("NOT begins")
-    torn = known.where(" OR ".join(f"{what}_was <> {what}_before" for what in STANDS))
+def _gaps(breaks: DataFrame) -> DataFrame:
+    """A step begins where the last one of its member ended, or steps between the two are missing."""
+    torn = breaks.where(_is_torn()).withColumn("from_ns", f.col("at_ns_was"))
     said = f.format_string(
         "%s in epoch %d, and then %s in epoch %d", "phase_was", "epoch_was", "phase_before", "epoch_before"
     )

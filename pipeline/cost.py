@@ -20,7 +20,6 @@ from pipeline import replay
 from pipeline.life import MEMBER, arrives, joins, life
 from pipeline.ownership import TOLD
 from pipeline.session import shuffles_into
-from pipeline.sweep import PARTITION, holders
 
 MOST_PLAYED = 50
 CALM_NS = replay.AFTERMATH_MS * 10**6
@@ -40,15 +39,15 @@ COLUMNS = {"group_id": "string", "deploy": "bigint"} | REPLAYED
 TASKS = 4
 
 
-def cost(home: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
+def cost(home: DataFrame, rebalances: DataFrame, ownership: DataFrame, stretches: DataFrame) -> DataFrame:
     moves = _moves(home)
     deploys = _deploys(moves)
     played = elsewhere(moves, _last(deploys), ownership)
-    return _felt(deploys, rebalances, ownership).join(played, ["group_id", "deploy"], "left").drop("deploy")
+    return _felt(deploys, rebalances, stretches).join(played, ["group_id", "deploy"], "left").drop("deploy")
 
 
-def _felt(deploys: DataFrame, rebalances: DataFrame, ownership: DataFrame) -> DataFrame:
-    facts = _cycles(rebalances).unionByName(_gaps(ownership), allowMissingColumns=True)
+def _felt(deploys: DataFrame, rebalances: DataFrame, stretches: DataFrame) -> DataFrame:
+    facts = _cycles(rebalances).unionByName(_gaps(stretches), allowMissingColumns=True)
     within = (f.col("d.group_id") == f.col("e.group_id")) & f.col("e.at_ns").between(
         f.col("from_ns"), f.col("until_ns")
     )
@@ -116,11 +115,9 @@ def _last(deploys: DataFrame) -> DataFrame:
     return last.select("group_id", "deploy", f.lit(True).alias("again"))
 
 
-def _gaps(ownership: DataFrame) -> DataFrame:
+def _gaps(stretches: DataFrame) -> DataFrame:
     """Time in which a partition had no owner among the members of the proxies, between two that were."""
-    stretches = holders(ownership.where(f.col("view") == TOLD), *PARTITION)
-    gaps = stretches.where("count = 0 AND to_ns IS NOT NULL")
-    return gaps.select(
+    return stretches.where("count = 0").select(
         "group_id", f.col("from_ns").alias("at_ns"), (f.col("to_ns") - f.col("from_ns")).alias("unowned_partition_ns")
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -13,7 +13,7 @@ from pipeline.compressed import lines_of
 from pipeline.life import at_home, lives
 from pipeline.names import ORIGIN, by_name, for_spark
 from pipeline.session import shuffles_into, shuffling
-from pipeline.tables import HOME, MADE
+from pipeline.tables import HOME, KEPT, MADE
 from pipeline.writing import ASIDE, Anew, Say, is_there, sweep
 
 STAGED = "staged"
@@ -94,8 +94,14 @@ def kept(spark: SparkSession, transitions: DataFrame) -> Iterator[DataFrame]:
 
 def _make(transitions: DataFrame, requests: DataFrame, anew: Anew) -> None:
     tables = {"transitions": transitions, HOME: at_home(transitions), "requests": requests}
-    for name, made in MADE.items():
-        tables[name] = anew.put(name, made(tables))
+    with ExitStack() as end:
+        for name, made in MADE.items():
+            rows = made(tables)
+            if name in KEPT:
+                tables[name] = rows.persist()
+                end.callback(rows.unpersist)
+            else:
+                tables[name] = anew.put(name, rows)
 
 
 def table(spark: SparkSession, out: str, name: str) -> DataFrame:

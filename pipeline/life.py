@@ -49,8 +49,9 @@ def begins() -> Column:
 
 
 def lives(transitions: DataFrame) -> DataFrame:
-    """Each transition once, members side by side, each life in order, and the `home` of its member then. What exporters
-    repeat stands beside itself in a life's order, so one shuffle and sort both removes it and serves all tables."""
+    """Each transition once, members side by side, each life in order; and whether its member `is_home` then, and what it
+    `had` where its proxy does not know. What exporters repeat stands beside itself in a life's order, so one shuffle and
+    sort both removes it and serves all tables."""
     in_order = Window.partitionBy(*MEMBER).orderBy(*IN_ORDER, "trace_id")
     until_then = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     name = f.struct("trace_id", "span_id")
@@ -62,8 +63,9 @@ def lives(transitions: DataFrame) -> DataFrame:
     gives_up = _is_elsewhere() & f.col("home").eqNullSafe(f.col("proxy"))
     given_up = f.when(here.isNotNull(), f.lit(False)).when(gives_up, f.lit(True))
     is_given_up = f.coalesce(f.last(given_up, ignorenulls=True).over(until_then), f.lit(False))
-    known = transitions.withColumns(beside).withColumn("home", f.when(~is_given_up, f.col("home")))
-    return known.where("NOT again").drop("again")
+    is_home = is_given_up | f.col("home").isNull() | f.col("home").eqNullSafe(f.col("proxy"))
+    known = transitions.withColumns(beside).withColumn("is_home", is_home).where("NOT again").drop("again", "home")
+    return known.transform(_with_what_it_had)
 
 
 def _speaks() -> Column:
@@ -74,21 +76,25 @@ def _is_elsewhere() -> Column:
     return goes() & f.col("cause").isin(*ELSEWHERE)
 
 
+def _with_what_it_had(known: DataFrame) -> DataFrame:
+    """A member's proxy does not know what it has that was elsewhere and is back, before it has joined again: it is what it
+    had last. That it was refused there, it never heard."""
+    learns = f.when(f.col("cause") == BACK, False).when(arrives() | goes() | (f.col("cause") == JOIN), True)
+    knows = f.coalesce(_last_at_home(learns), f.lit(True)) & ~_is_elsewhere()
+    held = f.when(f.col("knows") & (f.col("phase") != "absent"), f.struct(*LISTS))
+    had = f.when(~f.col("knows"), _last_at_home(held))
+    return known.withColumn("knows", knows).withColumn("had", had).drop("knows")
+
+
+def _last_at_home(value: Column) -> Column:
+    return f.last(f.when(f.col("is_home"), value), ignorenulls=True).over(so_far())
+
+
 def at_home(lives: DataFrame) -> DataFrame:
     """Without what a proxy says of a member whose client has since come, or spoken, to another one. Whose home is not known
-    (the traces begin later, or its last one has given it up for another) is at home wherever it is."""
-    return lives.where("home IS NULL OR home <=> proxy").drop("home").transform(_living_on)
-
-
-def _living_on(home: DataFrame) -> DataFrame:
-    """Whose client is at another proxy has not ended: there it has what it had, and nobody asks it to rejoin. And what
-    one has that was elsewhere and is back its proxy does not know before it has joined again: it is what it had last. That
-    it was refused there, it never heard."""
+    (the traces begin later, or its last one has given it up for another) is at home wherever it is. Whose client is at
+    another proxy has not ended: there it has what it had, and nobody asks it to rejoin."""
     there = {"phase": f.lit("stable"), "standing": f.col("standing_before"), "generation": f.col("generation_before")}
     lives_on = {name: f.when(_is_elsewhere(), was).otherwise(f.col(name)) for name, was in there.items()}
-    learns = f.when(f.col("cause") == BACK, False).when(arrives() | goes() | (f.col("cause") == JOIN), True)
-    knows = f.coalesce(f.last(learns, ignorenulls=True).over(so_far()), f.lit(True)) & ~_is_elsewhere()
-    is_there = f.col("knows") & (f.col("phase") != "absent")
-    had = {name: f.last(f.when(is_there, f.col(name)), ignorenulls=True).over(so_far()) for name in LISTS}
-    held = {name: f.when(f.col("knows"), f.col(name)).otherwise(f.coalesce(last, name)) for name, last in had.items()}
-    return home.withColumn("knows", knows).withColumns(lives_on | held).drop("knows")
+    has = {name: f.coalesce(f.col("had").getField(name), f.col(name)) for name in LISTS}
+    return lives.where("is_home").withColumns(lives_on | has).drop("is_home", "had")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.life import MEMBER, life
@@ -29,12 +29,20 @@ def stays(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:
     return changes(home, lists).withColumns(end).where("takes").withColumn("from_ns", f.col("at_ns"))
 
 
+def without(one: str, other: str) -> Column:
+    """What is in one list and not in the other. Most are equal, or one of them is empty, and that is soon seen: for
+    `array_except` of strings Spark makes no Java, and asks for its settings once more for each of them."""
+    is_none = (f.col(one) == f.col(other)) | (f.size(one) == 0)
+    none = f.array().cast("array<string>")
+    return f.when(is_none, none).when(f.size(other) == 0, f.col(one)).otherwise(f.array_except(one, other))
+
+
 def changes(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:
     """One row for each partition that comes to one of a member's lists, or goes from it. `lists`: view -> column."""
     nothing = f.array().cast("array<string>")
     before = {f"{name}_was": f.coalesce(f.lag(name).over(life()), nothing) for name in lists.values()}
     moves = [
-        f.struct(f.lit(view).alias("view"), f.lit(takes).alias("takes"), f.array_except(new, old).alias("moved"))
+        f.struct(f.lit(view).alias("view"), f.lit(takes).alias("takes"), without(new, old).alias("moved"))
         for view, name in lists.items()
         for new, old, takes in ((name, f"{name}_was", True), (f"{name}_was", name, False))
     ]

@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.life import IN_ORDER, MEMBER, arrives, joins, life, so_far, whole
+from pipeline.ownership import without
 
 IN_CYCLE = ("prepare-rebalance", "completing-rebalance")
 
@@ -21,7 +22,7 @@ def rebalances(home: DataFrame) -> DataFrame:
     cycles = rows.withColumn("cycle", f.sum(f.col("begins").cast("int")).over(so_far())).where("begins OR inside")
     cycle = Window.partitionBy(*MEMBER, "cycle").orderBy(*IN_ORDER)
     told = f.last("owned").over(whole(cycle))
-    held = f.size(f.array_except("told", "owned")) * f.when(f.col("still"), f.col("next_ns") - f.col("at_ns"))
+    held = f.size(without("told", "owned")) * f.when(f.col("still"), f.col("next_ns") - f.col("at_ns"))
     return cycles.withColumn("told", told).withColumn("idle_ns", held).transform(_one_row_each)
 
 
@@ -82,8 +83,8 @@ def _one_row_each(rows: DataFrame) -> DataFrame:
         f.when(over, f.col("last_ns")).alias("to_ns"),
         f.when(over, f.col("last_ns") - f.col("from_ns")).alias("duration_ns"),
         f.array_sort(f.array_intersect("had", "has")).alias("kept"),
-        f.array_sort(f.array_except("had", "has")).alias("revoked"),
-        f.array_sort(f.array_except("has", "had")).alias("gained"),
+        f.array_sort(without("had", "has")).alias("revoked"),
+        f.array_sort(without("has", "had")).alias("gained"),
         "idle_partition_ns",
     )
 

@@ -18,6 +18,7 @@ from pipeline import schema
 # As much of a line as helps to recognise it. It goes beside every span through every step, and a line holds a hundred
 # spans: with the whole of it, a batch spends its time on copying lines.
 SHOWN = 200
+MOST_BYTES_OF_A_CHARACTER = 4
 LOOKED_UP_AT_ONCE = 12
 # In the year 2116. What is later could not be added to or multiplied.
 LAST_NS = 2**62
@@ -31,8 +32,10 @@ def spans(lines: DataFrame) -> DataFrame:
     """(value, origin) -> spans; what cannot be read has `reject` set, with `line` and `origin` to find it again."""
     parsed = f.from_json("value", schema.REQUEST, {"columnNameOfCorruptRecord": "_corrupt"})
     # Spark keeps any bytes in a string. Other readers of Parquet do not take them for one, and Spark's own `substring` reads
-    # on behind a line that ends within a character.
-    shown = f.substring(f.make_valid_utf8("value"), 1, SHOWN).alias("line")
+    # on behind a line that ends within a character. And it counts all characters of a line first: a twelfth of the whole
+    # parse, so it is given no more bytes than it can need.
+    first = f.substring(f.col("value").cast("binary"), 1, SHOWN * MOST_BYTES_OF_A_CHARACTER).cast("string")
+    shown = f.substring(f.make_valid_utf8(first), 1, SHOWN).alias("line")
     requests = lines.where(f.trim("value") != "").select(shown, "origin", parsed.alias("request"))
     requests = requests.select("line", "origin", "request.*").withColumn("bad", _bad_request())
     # One outer inline, so that a request without spans to give is still one row.

@@ -10,8 +10,16 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.life import FOUND
+from pipeline.ownership import TOLD
 
 PARTITION = ("group_id", "partition")
+
+
+def stretches(ownership: DataFrame) -> DataFrame:
+    """In which more members than one hold a partition, as they were told, or none does between two of them. Before the first
+    and after the last nobody is expected."""
+    told = ownership.where(f.col("view") == TOLD)
+    return holders(told, *PARTITION).where("count > 1 OR (count = 0 AND to_ns IS NOT NULL)")
 
 
 def holders(intervals: DataFrame, *keys: str) -> DataFrame:
@@ -23,13 +31,13 @@ def holders(intervals: DataFrame, *keys: str) -> DataFrame:
     events = intervals.select(*keys, f.inline(ends)).where("at_ns IS NOT NULL")
     in_order = Window.partitionBy(*keys).orderBy("at_ns", "delta")
     summed = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    stretches = events.select(
+    found = events.select(
         *keys,
         f.col("at_ns").alias("from_ns"),
         f.lead("at_ns").over(in_order).alias("to_ns"),
         f.sum("delta").over(summed).alias("count"),
     )
-    return stretches.where("to_ns IS NULL OR to_ns > from_ns")
+    return found.where("to_ns IS NULL OR to_ns > from_ns")
 
 
 def overlaps(intervals: DataFrame, stretches: DataFrame) -> DataFrame:

@@ -17,6 +17,7 @@ from pipeline.in_broker import NATIVE_BEAT_MS
 from pipeline.ownership import ownership
 from pipeline.rebalances import rebalances
 from pipeline.replay import LEFT, TAKEN_OVER, Bill, Move, Stage
+from pipeline.sweep import stretches
 from simulation.errors import Error
 from tests.clients import Client
 from tests.kafka import Cluster
@@ -239,7 +240,8 @@ def test_members_that_were_there_before_the_traces_are_there_in_the_replay(spark
     resident.steps(0, epoch=1, generation=1, owned=(0, 1, 2, 3), assigned=(0, 1, 2, 3))
     newcomer = Planted("g", "b").joins(10_000, 4, 5)
     with home_of(spark, resident, newcomer) as home:
-        (deploy,) = cost.cost(home, rebalances(home), ownership(home)).collect()
+        held = ownership(home)
+        (deploy,) = cost.cost(home, rebalances(home), held, stretches(held)).collect()
     assert (deploy.joined, deploy.left, deploy.from_ns) == (1, 0, BEGAN_NS + 10_000_000_000)
     assert deploy.rebalances == 0
     # The resident has all six in the replay, and must give up three.

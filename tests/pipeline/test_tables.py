@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from bench.pipeline.writer import BEGAN_NS, request
 from pipeline import audits, jobs, spans
 from pipeline.life import at_home, lives
+from pipeline.ownership import without
 from pipeline.tables import ALL, HOME, MADE
 from tests.pipeline.conftest import Rows
 from tests.pipeline.scenes import story
@@ -68,6 +69,12 @@ def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> N
 def test_any_reader_can_read_what_was_no_text(played: Path) -> None:
     lines = parquet.read_table(played / "out/rejects").column("line").to_pylist()
     assert "\ufffd\ufffdno\ufffd" in lines
+
+
+def test_of_a_line_that_cannot_be_read_as_many_characters_are_shown_whatever_they_are(spark: SparkSession) -> None:
+    told = [(first + "\N{GRINNING FACE}" * 1_000, "here") for first in ("", "a", "ab", "abc")]
+    found = spark.createDataFrame(told, "value string, origin string").transform(spans.spans)
+    assert sorted(row.line for row in found.collect()) == sorted(line[: spans.SHOWN] for line, _ in told)
 
 
 def test_a_clock_in_another_time_makes_no_days(rows: Rows) -> None:
@@ -314,6 +321,21 @@ def test_a_member_whose_proxy_sees_it_elsewhere_lives_on_there(rows: Rows) -> No
     assert [row.verdict for row in rows("readiness", "group_id = 'glanced'")] == ["in use"]
 
 
+def test_what_is_in_one_list_and_not_in_another(spark: SparkSession) -> None:
+    """However it is found out."""
+    lists = [[], ["t:0"], ["t:1", "t:0"], ["t:0", "t:1"], ["t:2"]]
+    pairs = [(one, other) for one in lists for other in lists]
+    found = spark.createDataFrame(pairs, "one array<string>, other array<string>")
+    for row in found.select("one", "other", without("one", "other").alias("left")).collect():
+        assert row.left == [each for each in row.one if each not in row.other], row
+
+
+def test_when_all_tables_are_made_nothing_is_kept_of_them(spark: SparkSession, played: Path) -> None:
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+    jobs.make(spark, str(played / "out"))
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+
+
 def test_no_table_goes_through_a_life_again_for_each_of_its_steps(spark: SparkSession, played: Path) -> None:
     """A frame from each row to the end: of a member of 80,000 steps that took two minutes, and four times as long for twice
     as many."""
@@ -321,7 +343,9 @@ def test_no_table_goes_through_a_life_again_for_each_of_its_steps(spark: SparkSe
     tables["transitions"] = tables["transitions"].transform(lives)
     tables[HOME] = at_home(tables["transitions"])
     for name, made in MADE.items():
-        plan = made(tables)._jdf.queryExecution().analyzed().toString().lower()
+        rows = made(tables)
+        tables.setdefault(name, rows)
+        plan = rows._jdf.queryExecution().analyzed().toString().lower()
         assert re.search(r"frame, (?!unboundedpreceding)\S+ unboundedfollowing", plan) is None, name
 
 

@@ -13,7 +13,7 @@ from tests.kafka import Cluster
 from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.proxy.relay import Relay, open_relay
-from tests.proxy.running import Running, room
+from tests.proxy.running import Running, room, secured
 
 CLIENTS_HOST = "127.0.0.1"
 PROXY_HOSTS = ("127.0.0.2", "127.0.0.3")
@@ -34,7 +34,7 @@ class Site:
         self._config = folder / "proxy.toml"
         self._config.write_text(
             f'[translation]\njournal = "{folder / "journal"}"\n[traces]\nfile = "{folder / "traces.jsonl"}"\n'
-            + (_secured(certificates) if certificates else "")
+            + (secured(certificates) if certificates else "")
         )
         self.runs = [self._serve()]
 
@@ -70,11 +70,6 @@ class Sites(NamedTuple):
     async def end(self) -> None:
         for site in self.all:
             await trio.to_thread.run_sync(site.proxy.stop)
-
-
-def _secured(certificates: Certificates) -> str:
-    shown = f'certificate_file = "{certificates.broker}"\nprivate_key_file = "{certificates.broker}"\n'
-    return f'[client_tls]\n{shown}[upstream_tls]\nca_file = "{certificates.authority}"\n'
 
 
 async def one(kafka: Cluster, upstream: str, folder: Path) -> Sites:

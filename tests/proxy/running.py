@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from proxy.causes import Cause
+from tests.kafka.certificates import Certificates
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
 
@@ -131,6 +132,12 @@ class Running:
                     return
             time.sleep(0.05)
         raise TimeoutError(f"not within {seconds} s: {what}\n{self.log.read_text()[-2_000:]}")
+
+
+def secured(certificates: Certificates) -> str:
+    """Settings by which it shows what the brokers show, and believes whom they believe."""
+    shown = f'certificate_file = "{certificates.broker}"\nprivate_key_file = "{certificates.broker}"\n'
+    return f'[client_tls]\n{shown}[upstream_tls]\nca_file = "{certificates.authority}"\n'
 
 
 def room(count: int) -> int:

@@ -17,11 +17,11 @@ import trio
 
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
-from tests.clients import Client, overlaps
+from tests.clients import Client, Sasl, Tls, overlaps
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
-from tests.proxy.running import Running
+from tests.proxy.running import Running, secured
 from tests.proxy.settled import at_rest, describe, noticed
 
 pytestmark = pytest.mark.broker
@@ -32,7 +32,7 @@ INVALID_SESSION_TIMEOUT = 26
 
 def new_topic(kafka: Cluster) -> str:
     name = f"survival-{uuid.uuid4()}"
-    kafka.create_topic(name, partitions=4, replication=3)
+    kafka.create_topic(name, partitions=4, replication=len(kafka.nodes))
     return name
 
 
@@ -53,32 +53,44 @@ async def two_members(kafka: Cluster, topic: str, first: Client, second: Client)
     return described
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+@pytest.mark.parametrize(
+    ("how", "cluster"),
+    [(signal.SIGKILL, "kafka3"), (signal.SIGTERM, "kafka3"), (signal.SIGKILL, "kafka_sasl_tls")],
+    ids=["killed", "stopped", "killed, and all have to log in"],
+)
 async def test_a_stable_group_does_not_notice_that_the_proxy_was_restarted(
-    how: signal.Signals, kafka3: Cluster, tmp_path: Path
+    how: signal.Signals, cluster: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
+    kafka: Cluster = request.getfixturevalue(cluster)
     config = tmp_path / "proxy.toml"
-    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
-    proxy = Running(kafka3.bootstrap, "--config", str(config)).ready()
+    config.write_text(
+        f'[translation]\njournal = "{tmp_path / "journal"}"\n'
+        + (secured(kafka.certificates) if kafka.certificates else "")
+    )
+    proxy = Running(kafka.bootstrap, "--config", str(config)).ready()
     async with AsyncExitStack() as stack:
+
+        async def starts(library: str, name: str) -> Client:
+            tls = Tls(kafka.certificates.authority) if kafka.certificates else None
+            sasl = Sasl("SCRAM-SHA-512", name, f"{name}-secret") if kafka.security.sasl else None
+            client = await Client.start(library, proxy.bootstrap, name=name, tls=tls, sasl=sasl)
+            return await stack.enter_async_context(client)
+
         groups = {
-            new_topic(kafka3): [
-                await stack.enter_async_context(await Client.start(library, proxy.bootstrap, name=name))
-                for name in ("alice", "bob")
-            ]
+            new_topic(kafka): [await starts(library, name) for name in ("alice", "bob")]
             for library in ("confluent-kafka", "kafka-python")
         }
         before: dict[str, Any] = {}
         told: dict[str, Any] = {}
 
         async def settles(topic: str, alice: Client, bob: Client) -> None:
-            before[topic] = await two_members(kafka3, topic, alice, bob)
+            before[topic] = await two_members(kafka, topic, alice, bob)
             told[topic] = [noticed(alice), noticed(bob)]
 
         async def has_not_noticed(topic: str, alice: Client, bob: Client) -> None:
             await alice.produce(topic, 40, first=40)
             await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
-            after = await at_rest(kafka3, topic, alice, bob)
+            after = await at_rest(kafka, topic, alice, bob)
             assert [noticed(alice), noticed(bob)] == told[topic]
             assert {each.member_id for each in after.members} == {each.member_id for each in before[topic].members}
             assert after.group_epoch == before[topic].group_epoch
@@ -86,7 +98,7 @@ async def test_a_stable_group_does_not_notice_that_the_proxy_was_restarted(
 
         await side_by_side(settles, groups)
         await trio.to_thread.run_sync(proxy.process.end, how)
-        with Running(kafka3.bootstrap, "--config", str(config), base=proxy.base) as again:
+        with Running(kafka.bootstrap, "--config", str(config), base=proxy.base) as again:
             await trio.to_thread.run_sync(again.ready)
             await side_by_side(has_not_noticed, groups)
             adopted = [line for line in again.log.read_text().splitlines() if "member adopted" in line]

@@ -261,10 +261,11 @@ class Play:
     def _proves(self, library: str) -> tuple[Tls | None, Sasl | None]:
         """By whom it believes a server, and what it says it is itself."""
         certificates, asked = self._kafka.certificates, self._kafka.security.sasl
-        mechanisms = [each for each in LIBRARIES[library].mechanisms if each in asked]
-        user, password = self._chance.choice(list(USERS.items()))
-        sasl = Sasl(self._chance.choice(mechanisms), user, password) if mechanisms else None
-        return Tls(certificates.authority) if certificates else None, sasl
+        tls = Tls(certificates.authority) if certificates else None
+        if not asked:
+            return tls, None
+        mechanism = self._chance.choice([each for each in LIBRARIES[library].mechanisms if each in asked])
+        return tls, Sasl(mechanism, *self._chance.choice(list(USERS.items())))
 
     async def _goes(self, client: Client) -> None:
         self._present.remove(client)

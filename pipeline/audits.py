@@ -174,8 +174,7 @@ def _commits_by_non_owners(home: DataFrame, requests: DataFrame) -> DataFrame:
     go of to rejoin, and stays assigned to its member, is its own. Of a topic that it never had anything of it may commit
     what it likes, as with a broker. What was not answered in time was not accepted."""
     names = (*MEMBER, "at_ns")
-    are_one = f.col("owned") == f.col("assigned")
-    its_own = f.when(are_one, f.col("owned")).otherwise(f.array_union("owned", "assigned")).alias("owned")
+    its_own = f.concat("owned", without("assigned", "owned")).alias("owned")
     commits = requests.where("name = 'OffsetCommit' AND error_code = 0 AND member_id IS NOT NULL")
     topics = (
         home.select(*MEMBER, f.explode("owned").alias("each"))

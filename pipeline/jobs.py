@@ -17,10 +17,10 @@ from pipeline.tables import HOME, KEPT, MADE
 from pipeline.writing import ASIDE, Anew, Say, is_there, sweep
 
 STAGED = "staged"
-BATCH = "batch"
 # To look up each value of each column in a dictionary took a quarter of the time of the whole parse, and saved a fifth of the
 # bytes of what is soon removed.
 IN_PASSING = {"parquet.enable.dictionary": "false"}
+BATCH = "batch"
 # What only a stream, and only a batch, leaves in its folder.
 OF_A_STREAM, OF_A_BATCH = "_checkpoint/metadata", "transitions/_SUCCESS"
 # With Spark's default heap of 1 GB and two tasks at once, two million were too many for one aggregation upon another.

@@ -30,11 +30,10 @@ def stays(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:
 
 
 def without(one: str, other: str) -> Column:
-    """What is in one list and not in the other. Most are equal, or one of them is empty, and that is soon seen: for
-    `array_except` of strings Spark makes no Java, and asks for its settings once more for each of them."""
+    """`array_except`, for which Spark makes no Java where there are strings, and asks for its settings once more for each of
+    them. Most lists are equal, or the one is empty, and that is soon seen."""
     is_none = (f.col(one) == f.col(other)) | (f.size(one) == 0)
-    none = f.array().cast("array<string>")
-    return f.when(is_none, none).when(f.size(other) == 0, f.col(one)).otherwise(f.array_except(one, other))
+    return f.when(is_none, f.array().cast("array<string>")).otherwise(f.array_except(one, other))
 
 
 def changes(home: DataFrame, lists: Mapping[str, str]) -> DataFrame:

@@ -20,7 +20,7 @@ Tables = Mapping[str, DataFrame]
 FACTS = ("transitions", "requests")
 # The transitions as nearly all tables look at them (`at_home`): kept while they are made, and no table itself.
 HOME = "home"
-# Nor are these: few rows, that it takes long to find and several tables ask for.
+# Nor are these, which it takes long to find, and which are asked for more than once.
 KEPT = ("stretches", "breaks")
 MADE: dict[str, Callable[[Tables], DataFrame]] = {
     "member_phases": lambda t: member_phases(t[HOME]),

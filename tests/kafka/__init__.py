@@ -2,6 +2,7 @@
 
     with Cluster.start(version="4.4.0", nodes=3) as kafka:
         kafka.bootstrap                              # HOST:PORT,HOST:PORT,… of the client listener
+        kafka.inside                                 # the same of the internal one
         kafka.nodes[2].address                       # ids begin at 1; `.client_port`, `.internal_port`
         kafka.create_topic("orders", partitions=6, replication=3)
         kafka.set_group_config("g", consumer_session_timeout_ms="45000")
@@ -20,7 +21,8 @@
 Each node is broker and controller, with three listeners: CLIENT (what is tested: plaintext, TLS, SASL), INTERNAL
 (plaintext, whose anonymous user is the super user) for the brokers themselves and the verbs here, and CONTROLLER.
 The users of a SASL cluster are alice and bob, with the passwords alice-secret and bob-secret; OAUTHBEARER takes unsecured
-tokens. `kafka.certificates.authority` is what clients trust, `.issue("alice")` a PEM file with key and chain for mTLS.
+tokens. `kafka.certificates.authority` is what clients trust, `.issue("alice")` a PEM file with key and chain for mTLS;
+`.renew()` is for brokers that start from then on.
 
 Every verb blocks: in an async test, `await trio.to_thread.run_sync(kafka.restart, 2)`. Brokers die with the process that
 started them, however that ends. Logs stay when a `with` block fails, and the failure says where.

@@ -1,9 +1,10 @@
 """python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | [--far MS] [--secured]]
+                      [--rough]
 
 A cluster of three, a proxy before it, and a seed's worth of accidents; or two proxies on two hosts, and a load balancer that
-moves all clients from one to the other; or brokers that are far away. And they may be upgraded beneath it, one by one; or
-everybody has to say who they are. What went wrong is said, and where the journals, the traces and the logs are. Then the
-pipeline looks through the traces, and may find nothing broken either.
+moves all clients from one to the other; or brokers that are far away. And they may be upgraded beneath it, one by one;
+everybody has to say who they are; or the network is as bad as all the rest. What went wrong is said, and where the journals,
+the traces and the logs are. Then the pipeline looks through the traces, and may find nothing broken either.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import duckdb
 import trio
 
 from tests.chaos.play import Outcome, Play
-from tests.chaos.sites import Sites, from_afar, one, two
+from tests.chaos.sites import Sites, by_roads, one, two
 from tests.kafka import Cluster, Security
 from tests.kafka.cluster import NEWEST, PLAINTEXT
 
@@ -45,6 +46,7 @@ def main() -> None:
     )
     parser.add_argument("--upgraded", action="store_true", help=f"brokers become {NEWEST} one by one, and some go back")
     parser.add_argument("--secured", action="store_true", help="TLS, SASL and ACLs, and sessions that end")
+    parser.add_argument("--rough", action="store_true", help="roads to the proxy and to brokers fail")
     options = parser.parse_args()
     if options.upgraded and options.broker == NEWEST:
         parser.error(f"--upgraded needs a --broker that is older than {NEWEST}")
@@ -77,14 +79,15 @@ async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> O
 async def _sites(kafka: Cluster, folder: Path, ways: AsyncExitStack, options: argparse.Namespace) -> Sites:
     if options.balanced:
         return await two(kafka, folder, ways)
-    return await (
-        from_afar(kafka, folder, ways, options.far / 2_000) if options.far else one(kafka, kafka.bootstrap, folder)
-    )
+    if options.far or options.rough:
+        return await by_roads(kafka, folder, ways, options.far / 2_000)
+    return await one(kafka, folder)
 
 
 async def _played(kafka: Cluster, sites: Sites, options: argparse.Namespace) -> Outcome:
     async with AsyncExitStack() as exits:
-        play = await trio.to_thread.run_sync(Play, kafka, sites, random.Random(options.seed), exits, options.upgraded)
+        chance = random.Random(options.seed)
+        play = await trio.to_thread.run_sync(Play, kafka, sites, chance, exits, options.upgraded, options.rough)
         await play.runs(options.events)
         if not play.outcome.good:
             raise WentWrong(repr(play.outcome))

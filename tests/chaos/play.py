@@ -8,7 +8,7 @@ import sys
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
 from random import Random
 
@@ -21,6 +21,7 @@ from tests.kafka.cluster import NEWEST
 from tests.kafka.settings import USERS
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
+from tests.proxy.relay import Relay
 from tests.proxy.running import MISTAKE
 
 BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
@@ -34,10 +35,14 @@ STATIC_PART = 0.3
 # Longer than the coordinator's own session: nothing else ends the member of a native client that was killed.
 PATIENCE_SECONDS = 90
 LONGEST_PAUSE_SECONDS = 8
+# Within which who could not be heard is, before the next thing is in the way: two pauses are longer than a session.
+BETWEEN_PAUSES_SECONDS = 3
 # About one event of three, where there is a load balancer, or the brokers are being upgraded.
 OFTEN = 6
 # There no group has a native member before the upgrade of its cluster is finished, and its members must agree on a strategy.
 WITHOUT_KIP848, AGREED = "3.", "range"
+# What a user may read.
+RESOURCES = ("topic", "group")
 Event = Callable[[], Awaitable[None]]
 
 
@@ -57,7 +62,13 @@ class Outcome:
 
 class Play:
     def __init__(
-        self, kafka: Cluster, sites: Sites, chance: Random, exits: AsyncExitStack, upgrades: bool = False
+        self,
+        kafka: Cluster,
+        sites: Sites,
+        chance: Random,
+        exits: AsyncExitStack,
+        upgrades: bool = False,
+        is_rough: bool = False,
     ) -> None:
         self.outcome = Outcome()
         self._kafka = kafka
@@ -68,14 +79,16 @@ class Play:
         self._present: list[Client] = []
         self._natives: set[Client] = set()
         self._instances: dict[Client, str | None] = {}
+        self._users: dict[Client, str] = {}
         self._partitions = PARTITIONS
         # As long as brokers go from the old version to the newest, and back.
         self._upgrades = upgrades
+        self._is_rough = is_rough
         self._strategy = AGREED if kafka.version.startswith(WITHOUT_KIP848) else None
         self._topic = f"chaos-{uuid.uuid4()}"
         kafka.create_topic(self._topic, PARTITIONS, replication=len(kafka.nodes))
         for user in USERS if kafka.security.authorizer else ():
-            for resource in ("topic", "group"):
+            for resource in RESOURCES:
                 kafka.allow(f"User:{user}", resource, self._topic, "read")
 
     async def runs(self, events: int) -> None:
@@ -89,7 +102,7 @@ class Play:
                 _say(event.__name__.replace("_", " "))
                 await event()
                 if self._chance.random() < 0.5:
-                    await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+                    await self._pauses()
                 else:
                     await self._settles(event.__name__)
             if self._upgrades:
@@ -111,8 +124,25 @@ class Play:
         natives = [] if self._upgrades and self._strategy else [self.native_joins]
         more = [self.one_joins, *natives, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
-        moves = [self.balancer_moves] * OFTEN if self._sites.ways else []
-        return [*always, *grows, *renews, *more, *fewer, *moves, *(self._upgrading() if self._upgrades else [])]
+        asks = [self.rights_are_withdrawn] if self._kafka.security.authorizer else []
+        moves = [self.balancer_moves] * OFTEN if self._is_balanced else []
+        rough = self._roads_fail() if self._is_rough else []
+        return [
+            *always,
+            *grows,
+            *renews,
+            *asks,
+            *more,
+            *fewer,
+            *moves,
+            *(self._upgrading() if self._upgrades else []),
+            *rough,
+        ]
+
+    def _roads_fail(self) -> list[Event]:
+        fail: list[Event] = [self.roads_are_cut, self.roads_lose_answers, self.roads_stand_still]
+        # Of two proxies the one that a client has left so would speak for it until it is answered (docs/limits.md).
+        return 2 * (fail if self._is_balanced else [*fail, self.roads_are_forgotten])
 
     def _upgrading(self) -> list[Event]:
         old, new = self._of_version(self._kafka.version), self._of_version(NEWEST)
@@ -181,23 +211,56 @@ class Play:
         """Not for as long as a session: clients that wait for its answers do not notice that theirs has ended."""
         node = await trio.to_thread.run_sync(self._kafka.coordinator, self._topic)
         with self._kafka.hanging(node):
-            await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+            await self._pauses()
         await trio.to_thread.run_sync(self._kafka.wait_until_whole)
 
     async def proxy_hangs(self) -> None:
         with self._site().proxy.standing_still():
-            await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+            await self._pauses()
 
     async def one_hangs(self) -> None:
         client = self._chance.choice(self._present)
         _say(f"  {client.name}")
         client.pause()
-        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
+        await self._pauses()
         client.resume()
+
+    async def roads_are_cut(self) -> None:
+        await self._are_gone(self._some_roads(), Relay.cut)
+
+    async def roads_are_forgotten(self) -> None:
+        await self._are_gone(self._some_roads(), Relay.forget)
+
+    async def roads_lose_answers(self) -> None:
+        roads = self._some_roads()
+        for road in roads:
+            road.lose_answers()
+        await self._pauses()
+        await self._are_gone(roads, Relay.cut)
+
+    async def roads_stand_still(self) -> None:
+        with ExitStack() as still:
+            for road in self._some_roads():
+                still.enter_context(road.standing_still())
+            await self._pauses()
+        await trio.sleep(BETWEEN_PAUSES_SECONDS)
 
     async def certificate_is_renewed(self) -> None:
         assert self._kafka.certificates
         self._kafka.certificates.renew()
+
+    async def rights_are_withdrawn(self) -> None:
+        """Most libraries take that for the end, so their programs are started anew when it is given back."""
+        user, resource = self._chance.choice(sorted(USERS)), self._chance.choice(RESOURCES)
+        _say(f"  {user}'s to the {resource}")
+        who = f"User:{user}"
+        await trio.to_thread.run_sync(self._kafka.forbid, who, resource, self._topic, "read")
+        await self._pauses()
+        await trio.to_thread.run_sync(self._kafka.allow, who, resource, self._topic, "read")
+        for each in [client for client in self._present if self._users[client] == user]:
+            self._present.remove(each)
+            each.kill()
+            await self._comes(each.library, each in self._natives, self._instances[each], user)
 
     async def topic_grows(self) -> None:
         self._partitions += 2
@@ -208,6 +271,28 @@ class Play:
 
     def _site(self) -> Site:
         return self._chance.choice(self._sites.all)
+
+    @property
+    def _is_balanced(self) -> bool:
+        return len(self._sites.all) > 1
+
+    def _some_roads(self) -> list[Relay]:
+        """One, or all of a side."""
+        side = self._chance.choice((self._sites.ways, self._sites.roads))
+        some = side if self._chance.random() < 0.5 else [self._chance.choice(side)]
+        _say(f"  to {' '.join('{}:{}'.format(*road.to) for road in some)}")
+        return some
+
+    async def _are_gone(self, roads: list[Relay], go: Callable[[Relay], None]) -> None:
+        for road in roads:
+            go(road)
+        await self._pauses()
+        for road in roads:
+            road.mend()
+        await trio.sleep(BETWEEN_PAUSES_SECONDS)
+
+    async def _pauses(self) -> None:
+        await trio.sleep(self._chance.random() * LONGEST_PAUSE_SECONDS)
 
     def _of_version(self, version: str) -> list[int]:
         return [number for number, each in self._kafka.versions.items() if each == version]
@@ -233,12 +318,14 @@ class Play:
         is_static = self._chance.random() < STATIC_PART and LIBRARIES[make].static_members
         return await self._comes(make, instance_id=f"static-{len(self._everybody)}" if is_static else None)
 
-    async def _comes(self, library: str, is_native: bool = False, instance_id: str | None = None) -> Client:
+    async def _comes(
+        self, library: str, is_native: bool = False, instance_id: str | None = None, user: str = ""
+    ) -> Client:
         """Native ones come to the brokers or to the proxy."""
         where = self._chance.choice((self._kafka, self._sites)) if is_native else self._sites
         kind = "-native" if is_native else "-static" if instance_id else ""
         name = f"{len(self._everybody)}-{library}{kind}"
-        tls, sasl = self._proves(library)
+        tls, sasl = self._proves(library, user)
         started = await Client.start(library, where.bootstrap, name=name, tls=tls, sasl=sasl)
         client = await self._exits.enter_async_context(started)
         if is_native:
@@ -254,18 +341,20 @@ class Play:
                 instance_id=instance_id,
             )
         self._instances[client] = instance_id
+        self._users[client] = sasl.user if sasl else ""
         self._everybody.append(client)
         self._present.append(client)
         return client
 
-    def _proves(self, library: str) -> tuple[Tls | None, Sasl | None]:
+    def _proves(self, library: str, user: str) -> tuple[Tls | None, Sasl | None]:
         """By whom it believes a server, and what it says it is itself."""
         certificates, asked = self._kafka.certificates, self._kafka.security.sasl
         tls = Tls(certificates.authority) if certificates else None
         if not asked:
             return tls, None
         mechanism = self._chance.choice([each for each in LIBRARIES[library].mechanisms if each in asked])
-        return tls, Sasl(mechanism, *self._chance.choice(list(USERS.items())))
+        user = user or self._chance.choice(list(USERS))
+        return tls, Sasl(mechanism, user, USERS[user])
 
     async def _goes(self, client: Client) -> None:
         self._present.remove(client)

@@ -1,4 +1,5 @@
-"""Where proxies run, and where clients come to them: to one proxy; or to two on two hosts, by way of a load balancer."""
+"""Where proxies run, and where clients come to them: to one proxy, straight or by roads that can be long and fail; or to two
+on two hosts, by way of a load balancer."""
 
 from __future__ import annotations
 
@@ -56,15 +57,17 @@ class Sites(NamedTuple):
     all: list[Site]
     # Where clients come.
     bootstrap: str
-    # The load balancer: for each port a way to one of the proxies. None where there is but one.
-    ways: dict[int, Relay]
+    # From each port there to a proxy: where there are two, all of them to the same, as a load balancer has it.
+    ways: list[Relay]
+    # To each of the brokers.
+    roads: list[Relay]
 
     def move(self) -> str:
         """All clients go to the other proxy."""
-        where = {way.to[0] for way in self.ways.values()}
+        where = {way.to[0] for way in self.ways}
         [host] = set(PROXY_HOSTS) - where
-        for port, way in self.ways.items():
-            way.lead((host, port))
+        for way in self.ways:
+            way.lead((host, way.to[1]))
         return host
 
     async def end(self) -> None:
@@ -72,31 +75,39 @@ class Sites(NamedTuple):
             await trio.to_thread.run_sync(site.proxy.stop)
 
 
-async def one(kafka: Cluster, upstream: str, folder: Path) -> Sites:
-    where = (folder / "traces", upstream, room(ROOM), CLIENTS_HOST, kafka.certificates)
+async def one(kafka: Cluster, folder: Path) -> Sites:
+    where = (folder / "traces", kafka.bootstrap, room(ROOM), CLIENTS_HOST, kafka.certificates)
     site = await trio.to_thread.run_sync(Site, *where)
-    return Sites([site], site.proxy.bootstrap, {})
+    return Sites([site], site.proxy.bootstrap, [], [])
 
 
-async def from_afar(kafka: Cluster, folder: Path, exits: AsyncExitStack, seconds: float) -> Sites:
-    """One proxy; and for clients that come to the brokers it is as far."""
+async def by_roads(kafka: Cluster, folder: Path, exits: AsyncExitStack, seconds: float) -> Sites:
+    """One proxy, so far away from the brokers; and for clients that come to the brokers it is as far."""
     roads = [await _road(kafka, number, exits, CLIENTS_HOST, seconds) for number in kafka.nodes]
-    return await one(kafka, ",".join(road.address for road in roads), folder)
+    base = room(ROOM)
+    where = (folder / "traces", _addresses(roads), base, PROXY_HOSTS[0], kafka.certificates)
+    site = await trio.to_thread.run_sync(Site, *where)
+    return Sites([site], f"{CLIENTS_HOST}:{base}", await _ways(base, exits), roads)
 
 
 async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
     roads = [await _road(kafka, number, exits, SEEN_AS) for number in kafka.nodes]
     base = room(ROOM)
-    far = ",".join(road.address for road in roads)
     sites = [
         await trio.to_thread.run_sync(Site, folder / "traces" / host, upstream, base, host)
-        for host, upstream in zip(PROXY_HOSTS, (kafka.inside, far), strict=True)
+        for host, upstream in zip(PROXY_HOSTS, (kafka.inside, _addresses(roads)), strict=True)
     ]
-    ways = {
-        port: await exits.enter_async_context(open_relay(port, (PROXY_HOSTS[0], port)))
-        for port in range(base, base + ROOM)
-    }
-    return Sites(sites, f"{CLIENTS_HOST}:{base}", ways)
+    return Sites(sites, f"{CLIENTS_HOST}:{base}", await _ways(base, exits), roads)
+
+
+def _addresses(roads: list[Relay]) -> str:
+    return ",".join(road.address for road in roads)
+
+
+async def _ways(base: int, exits: AsyncExitStack) -> list[Relay]:
+    return [
+        await exits.enter_async_context(open_relay(port, (PROXY_HOSTS[0], port))) for port in range(base, base + ROOM)
+    ]
 
 
 async def _road(kafka: Cluster, number: int, exits: AsyncExitStack, seen_as: str, seconds: float = 0) -> Relay:

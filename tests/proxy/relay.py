@@ -1,16 +1,18 @@
-"""A road between two ends of a test that can be long, be cut, lose what comes back, and lead elsewhere.
+"""A road between two ends of a test that can be long, be cut, lose what comes back, stand still, and lead elsewhere.
 
 async with open_relay(port, to=("127.0.0.1", 9092)) as relay:
     relay.cut()                  # every connection ends; newcomers are hung up on
+    relay.forget()               # the same, but nobody tells the far end
     relay.lose_answers()         # what is asked arrives, what is answered does not; until it is cut
     relay.mend()                 # newcomers are carried again
     relay.lead(to=address)       # connections end, and newcomers are carried there
+    with relay.standing_still(): # what is sent meanwhile arrives afterwards
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 
 import trio
@@ -32,11 +34,19 @@ class Relay:
         self._is_open = True
         self._loses_answers = False
         self._roads: set[trio.CancelScope] = set()
+        # Of which the far end believes that they are there.
+        self._forgotten: set[trio.CancelScope] = set()
+        self._moves = trio.Event()
+        self._moves.set()
 
     def cut(self) -> None:
         self._is_open = self._loses_answers = False
         for road in self._roads:
             road.cancel()
+
+    def forget(self) -> None:
+        self._forgotten |= self._roads
+        self.cut()
 
     def mend(self) -> None:
         self._is_open = True
@@ -50,20 +60,31 @@ class Relay:
         """A part of an answer would be worse than none: afterwards, `cut`."""
         self._loses_answers = True
 
-    async def carry(self, client: trio.SocketStream) -> None:
-        async with client:
-            if self._is_open:
-                with trio.CancelScope() as road:
-                    self._roads.add(road)
-                    await self._carry(client, road)
-                self._roads.discard(road)
-
-    async def _carry(self, client: trio.SocketStream, road: trio.CancelScope) -> None:
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        self._moves = trio.Event()
         try:
-            server = await trio.open_tcp_stream(*self.to, local_address=self._source)
+            yield
+        finally:
+            self._moves.set()
+
+    async def carry(self, client: trio.SocketStream) -> None:
+        async with AsyncExitStack() as far_end:
+            with trio.CancelScope() as road:
+                async with client:
+                    if self._is_open:
+                        self._roads.add(road)
+                        await self._carry(client, far_end, road)
+            self._roads.discard(road)
+            if road in self._forgotten:
+                await trio.sleep_forever()
+
+    async def _carry(self, client: trio.SocketStream, far_end: AsyncExitStack, road: trio.CancelScope) -> None:
+        try:
+            server = await far_end.enter_async_context(await trio.open_tcp_stream(*self.to, local_address=self._source))
         except OSError:
             return
-        async with server, trio.open_nursery() as nursery:
+        async with trio.open_nursery() as nursery:
             nursery.start_soon(self._copy, client, server, False, road)
             nursery.start_soon(self._copy, server, client, True, road)
 
@@ -73,7 +94,7 @@ class Relay:
         begins, ends = trio.open_memory_channel[tuple[float, bytes]](MOST_ON_THE_WAY)
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_arrive, ends, target)
+                nursery.start_soon(self._arrive, ends, target)
                 async with begins:
                     while some := await source.receive_some(CHUNK_BYTES):
                         if is_answer and self._loses_answers:
@@ -84,11 +105,13 @@ class Relay:
             pass
         road.cancel()
 
-
-async def _arrive(on_the_way: trio.MemoryReceiveChannel[tuple[float, bytes]], target: trio.SocketStream) -> None:
-    async for at, some in on_the_way:
-        await trio.sleep_until(at)
-        await target.send_all(some)
+    async def _arrive(
+        self, on_the_way: trio.MemoryReceiveChannel[tuple[float, bytes]], target: trio.SocketStream
+    ) -> None:
+        async for at, some in on_the_way:
+            await trio.sleep_until(at)
+            await self._moves.wait()
+            await target.send_all(some)
 
 
 @asynccontextmanager

@@ -92,6 +92,7 @@ def _granted(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
         voted=sent.server_assignor or before.voted,
         must_say_all=before.must_say_all and sent.owned is None,
         cut=False,
+        barred=False,
         standing=_standing_after(before, sent),
     )
     _let_go_unseen(turn, before, sent)
@@ -156,6 +157,8 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
             condemn(turn, code)
         case Then.REFUSED:
             vanish(turn, told)
+        case Then.BARRED:
+            _bar(turn, told)
         case Then.PASS_THROUGH:
             _pass_through(turn, sent, code)
         case Then.ANOTHER_VOTE:
@@ -246,6 +249,15 @@ def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
     turn.becomes(standing=Standing.JOINING, unseat=unseat, epoch=0, must_say_all=False)
     turn.becomes(assigned=NOTHING, told=NOTHING, spared=NOTHING)
     return hurry(turn) if unseat or sent.member_epoch != JOIN_EPOCH else _wait_inside(turn)
+
+
+def _bar(turn: Turn, told: Refusal) -> None:
+    """As with a broker it stays a member until its client, which is not listened to either, has been silent for a session.
+    That it leaves then, somebody else must say (`Member.is_heard`)."""
+    if turn.member.standing not in JOINED:
+        return vanish(turn, told)
+    refuse_all(turn, told)
+    return turn.becomes(barred=True, heartbeat_at=turn.now + turn.member.pace_ms)
 
 
 def _pass_through(turn: Turn, sent: GroupHeartbeat, code: int) -> None:

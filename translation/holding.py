@@ -197,6 +197,6 @@ def ask_to_rejoin(turn: Turn) -> None:
 
 
 def look_again(turn: Turn) -> None:
-    """A client speaks while the coordinator is out of reach: its connection may be the way."""
-    if turn.member.cut:
+    """A client speaks while the coordinator is out of reach, or would not listen: its connection may be the way."""
+    if not turn.member.is_heard:
         hurry(turn)

@@ -95,7 +95,7 @@ def motion_seen(turn: Turn, event: MotionSeen) -> None:
         return
     turn.becomes(moving_until=max(member.moving_until, event.until), quiet_until=0, settled=False)
     soon = turn.now + member.rules.poll_ms
-    if member.heartbeat_at is not None and member.heartbeat_at > soon and not member.cut:
+    if member.heartbeat_at is not None and member.heartbeat_at > soon and member.is_heard:
         turn.becomes(heartbeat_at=soon)
 
 
@@ -108,7 +108,7 @@ def assignor_agreed(turn: Turn, event: AssignorAgreed) -> None:
 
 
 def beat_wanted(turn: Turn) -> None:
-    if turn.member.phase is not Phase.ABSENT and not turn.member.cut:
+    if turn.member.phase is not Phase.ABSENT and turn.member.is_heard:
         turn.becomes(quiet_until=0)
         hurry(turn)
 

@@ -133,6 +133,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     voted: str | None = None  # the assignor that the coordinator has heard
     must_say_all: bool = False  # an answer is missing, or more is to be said: the next heartbeat says all
     cut: bool = False  # the coordinator is out of reach or not one: clients are told to look for it
+    barred: bool = False  # the coordinator is there, and may not listen to it: its principal may not read the group
     unseat: Unseat | None = None
     settled: bool = False  # a description said that this assignment is whole
     blind: bool = False  # the group cannot be described
@@ -230,6 +231,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_kept_away(self) -> bool:
         """Its coordinator was lost since the client was last heard, and none has been found: it could not be heard."""
         return self.cut and self.served_at <= self.heard_at
+
+    @property
+    def is_heard(self) -> bool:
+        """Where its client speaks, a coordinator listens."""
+        return not (self.cut or self.barred)
 
     @property
     def rhythm_ms(self) -> int:

@@ -25,6 +25,7 @@ class Then(Enum):
     ELSEWHERE = "absent; adopted as the coordinator has it when its client comes again (at epoch 0: leaves, joins anew)"
     FATAL = "fatal"
     REFUSED = "absent"
+    BARRED = "kept; judged anew with each heartbeat, for the session of its client (before it has joined: absent)"
     PASS_THROUGH = "absent; the JoinGroup goes to the broker as it came (fenced, if it was a member)"
     ANOTHER_VOTE = "kept; votes for an assignor that the coordinator knows"
     RELEASE = "kept; releases the registered member of its instance id, asks again"
@@ -70,7 +71,7 @@ REFUSALS: dict[int, Refusal] = {
     e.FENCED_MEMBER_EPOCH: msgspec.structs.replace(LOST, then=Then.ELSEWHERE, commit=e.UNKNOWN_MEMBER_ID),
     e.FENCED_INSTANCE_ID: _same(e.FENCED_INSTANCE_ID, Then.FATAL),
     # Not for good: READ that was withdrawn by mistake is given back, and each request is judged anew, as by a broker.
-    e.GROUP_AUTHORIZATION_FAILED: _same(e.GROUP_AUTHORIZATION_FAILED, Then.REFUSED),
+    e.GROUP_AUTHORIZATION_FAILED: _same(e.GROUP_AUTHORIZATION_FAILED, Then.BARRED),
     e.GROUP_MAX_SIZE_REACHED: msgspec.structs.replace(_FENCED, join=e.GROUP_MAX_SIZE_REACHED, then=Then.REFUSED),
     e.GROUP_ID_NOT_FOUND: msgspec.structs.replace(_FENCED, then=Then.PASS_THROUGH),
     e.UNSUPPORTED_VERSION: msgspec.structs.replace(_FENCED, then=Then.PASS_THROUGH, commit=None),

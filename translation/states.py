@@ -89,7 +89,7 @@ STANDING_MOVES: dict[tuple[Standing, Standing], str] = {
     (Standing.ACKNOWLEDGING, Standing.FENCED): "the coordinator forgot the member",
     (Standing.ACKNOWLEDGING, Standing.FATAL): "the instance id was taken by another process",
     (Standing.ACKNOWLEDGING, Standing.JOINING): "fenced, but this client had let go of everything: it joins anew",
-    (Standing.ACKNOWLEDGING, Standing.ABSENT): "seen elsewhere, or refused",
+    (Standing.ACKNOWLEDGING, Standing.ABSENT): "seen elsewhere",
     (Standing.LEAVING, Standing.ABSENT): "the coordinator let it go",
     (Standing.LEAVING, Standing.JOINING): "JoinGroup of one that had just left",
     (Standing.FENCED, Standing.ABSENT): "the client has been told, or never asked",

@@ -205,17 +205,18 @@ class Host:
             before.release(key)
 
     def line_into(self, group_id: str) -> Line | None:
-        """Of any member here whose coordinator answers: all have shown that they may read the group. If there is one on
+        """Of any member here whose coordinator listens: all of them may read the group. If there is one on
         which nothing is waited for, one of those: a broker answers in order, and a Fetch may wait for half a second."""
         lines = self.lines.of(group_id)
-        there = [line for name, line in lines.items() if line.open and not self.members[group_id, name].cut]
+        there = [line for name, line in lines.items() if line.open and self.members[group_id, name].is_heard]
         return next((line for line in there if line.is_free), next(iter(there), None))
 
     def line_out(self, key: Key) -> Line | None:
         """Where it is said that a member leaves. Its own connection may have ended with the broker that was its coordinator,
-        or lead to one that is so no more; and its client, of which nothing is heard, opens no other."""
+        or lead to one that is so no more, or does not listen to it; and its client, of which nothing is heard, opens no
+        other."""
         line = self.lines.get(key)
-        return line if line is not None and not self.members[key].cut else self.line_into(key[0]) or line
+        return line if line is not None and self.members[key].is_heard else self.line_into(key[0]) or line
 
     def drop(self, key: Key) -> None:
         member = self.members.pop(key, None)

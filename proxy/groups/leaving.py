@@ -79,7 +79,7 @@ class Leaves:
         reason = classic.reason(leaver) or None
         left = ev.LeaveRequested(request=number, instance_id=unless_blank(leaver.group_instance_id), reason=reason)
         # Where its coordinator answered last, if it did: whoever speaks in its name here may not be its client.
-        is_led = key in self._host.lines and not self._host.members[key].cut
+        is_led = key in self._host.lines and self._host.members[key].is_heard
         self._host.feed(key, left, None if is_led else self._requests.line_of(batch.number))
 
     def _below_zero(self) -> int:

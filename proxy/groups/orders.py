@@ -84,6 +84,7 @@ class Orders:
                 # Whoever asked has ended since. Another one of its id may be here, and waits for an answer of its own.
                 return
             self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
+            self._warn_of_a_right_withdrawn(key)
             if told is not None and told.error_code == e.NONE:
                 self._host.together.answered(key)
 
@@ -172,6 +173,12 @@ class Orders:
         remedy = "if the application depends on it, a rule lets the group `pass`; `assignor` of a rule ends this line"
         name = member.contract.protocol_name
         self._warn(key, "the client's own assignor does not run: the coordinator assigns", assignor=name, remedy=remedy)
+
+    def _warn_of_a_right_withdrawn(self, key: Key) -> None:
+        member = self._host.members.get(key)
+        if member is not None and member.barred:
+            remedy = "grant READ on the group; else what it has goes to others when its client's session is over"
+            self._warn(key, "the client may not read its group any more", remedy=remedy)
 
     def _warn(self, key: Key, event: str, **facts: str) -> None:
         """Once for a client of a group, not for each of its members' attempts."""

@@ -23,6 +23,7 @@ from tests.kafka.wire import exchange
 from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running, room
 from tests.proxy.settled import describe
+from tests.proxy.test_group_requests import share
 
 pytestmark = pytest.mark.broker
 
@@ -176,6 +177,39 @@ def test_who_may_not_read_the_group_for_a_while_hears_so_and_comes_back(kafka_ac
         alice.member_id = ""
         assert alice.joins().owned == {topic: [0, 1]}
         assert alice.commit(topic, 0, 1) == 0
+
+
+def test_what_it_had_who_may_not_read_the_group_any_more_is_its_neighbours_after_its_session(
+    kafka_acls: Cluster,
+) -> None:
+    """As with a broker, which hears of it no more either. What it has upstream would be there for 45 s, so the neighbour's
+    connection says that it has gone."""
+    topic = f"left-{uuid.uuid4()}"
+    kafka_acls.create_topic(topic, partitions=2)
+    for name in ("alice", "bob"):
+        kafka_acls.allow(f"User:{name}", "group", topic, "read")
+        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    node = kafka_acls.coordinator(topic)
+    with (
+        Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
+        closing(Known("alice", ("127.0.0.1", proxy.ready().port_of(node)), topic, topic)) as alice,
+        closing(Known("bob", ("127.0.0.1", proxy.port_of(node)), topic, topic)) as bob,
+    ):
+        alice.session_timeout_ms = 6_000
+        alice.joins()
+        share(alice, bob)
+        kafka_acls.forbid("User:alice", "group", topic, "read")
+        withdrawn = time.monotonic()
+        while bob.beat() != REBALANCE_IN_PROGRESS:
+            assert time.monotonic() < withdrawn + 30
+            alice.beat()
+            time.sleep(0.5)
+        assert alice.beat() == GROUP_AUTHORIZATION_FAILED
+        bob.join(claims=bob.owned)
+        bob.sync()
+        assert bob.owned == {topic: [0, 1]}
+        [line] = [line for line in proxy.log.read_text().splitlines() if "may not read its group any more" in line]
+        assert f"group={topic} client=by-hand" in line
 
 
 def test_who_might_read_the_group_once_speaks_for_nobody_in_it_when_that_is_withdrawn(kafka_acls: Cluster) -> None:

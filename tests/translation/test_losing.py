@@ -35,6 +35,7 @@ from translation.actions import (
 )
 from translation.events import (
     BeatWanted,
+    MotionSeen,
 )
 
 # --- answers lost --------------------------------------------------------------------------------------------------
@@ -137,9 +138,35 @@ def test_what_is_final_is_told_as_it_is() -> None:
     assert play >> beats() << AnswerHeartbeat(3, e.FENCED_INSTANCE_ID)
 
 
-def test_who_may_not_read_the_group_any_more_is_told_so_once_and_judged_anew_when_it_speaks() -> None:
+def barred() -> Playbook:
+    """While a Heartbeat was held, its principal's right to read the group was withdrawn."""
     play = after(rhythmic(), wait(4_000), beats(5), wait(2_000), BeatWanted()) >> refused(e.GROUP_AUTHORIZATION_FAILED)
-    assert play << AnswerHeartbeat(5, e.GROUP_AUTHORIZATION_FAILED) << Forget() << Is("absent/absent E2 g-1")
+    return play << AnswerHeartbeat(5, e.GROUP_AUTHORIZATION_FAILED) << Is("stable/stable E2 g2")
+
+
+def test_who_may_not_read_the_group_any_more_is_told_so_and_goes_on_when_it_may_again() -> None:
+    play = barred()
+    # Whatever it says is refused: that there is news is no reason to say more.
+    play >> BeatWanted() >> MotionSeen(until=play.now + 4_000) >> wait(4_999)
+    play >> wait(1) << beat(2) >> refused(e.GROUP_AUTHORIZATION_FAILED)
+    play >> beats(6) << beat(2) >> granted(3, [0, 1])
+    play >> wait(1_000)
+    assert play >> BeatWanted() << beat(3)
+
+
+def test_who_may_not_read_the_group_any_more_leaves_when_its_session_is_over() -> None:
+    play = after(barred(), wait(5_000), refused(e.GROUP_AUTHORIZATION_FAILED))
+    play.member = msgspec.structs.replace(play.member, heartbeat_at=None)
+    play >> wait(94_999)
+    play >> wait(1) << beat(-1) << Is("absent/leaving E2 g-1")
+    assert play.transitions[-1].cause == "session ended"
+    assert play >> granted(-1) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_what_a_client_has_let_go_of_is_said_when_it_may_read_the_group_again() -> None:
+    play = after(Playbook(stable(), NOW), joins(6)) >> refused(e.GROUP_AUTHORIZATION_FAILED)
+    play << AnswerJoin(6, e.GROUP_AUTHORIZATION_FAILED, member_id="m") << Is("prepare-rebalance/acknowledging E2 g2")
+    assert play >> joins(7) << beat(2, owned=())
 
 
 def test_a_static_member_fenced_at_epoch_0_releases_itself_and_joins_anew() -> None:

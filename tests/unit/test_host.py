@@ -105,7 +105,7 @@ async def test_a_group_is_asked_where_nothing_is_waited_for_or_else_where_it_can
     host = Host(Clock(), GroupRules((), Rules()), Pacing(), Journal(None, log), log, Counts())
 
     def asked_on(*names: str) -> str | None:
-        host.members = {("g", name): Member(group_id="g", cut=name == "cut") for name in names}
+        host.members = {("g", name): Member(group_id="g", cut=name == "cut", barred=name == "barred") for name in names}
         host.lines = Lines()
         for name in names:
             host.lines["g", name] = cast(Line, Asked(name))
@@ -114,9 +114,9 @@ async def test_a_group_is_asked_where_nothing_is_waited_for_or_else_where_it_can
 
     host.lines["another", "free"] = cast(Line, Asked("another's"))
     assert host.line_into("g") is None
-    assert asked_on("busy", "gone", "cut", "free") == "free"
+    assert asked_on("busy", "gone", "cut", "barred", "free") == "free"
     assert asked_on("gone", "busy") == "busy"
-    assert asked_on("gone", "cut") is None
+    assert asked_on("gone", "cut", "barred") is None
 
 
 class Asked:

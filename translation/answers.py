@@ -56,9 +56,10 @@ def _landed(turn: Turn) -> GroupHeartbeat:
 
 
 def _is_no_surprise(member: Member, sent: GroupHeartbeat, code: int) -> bool:
-    """Whoever leaves is content with any word that it is gone, and no word to an older self matters now."""
+    """Whoever leaves is content with any word that it is gone, and no word to an older self matters now. But that nobody
+    listens is no such word."""
     superseded = sent.member_epoch < JOIN_EPOCH or member.unseat is not None or _is_before_join(member, sent)
-    return superseded and refusal(code).then is not Then.RETRY
+    return superseded and refusal(code).then not in (Then.RETRY, Then.BARRED)
 
 
 def _is_before_join(member: Member, sent: GroupHeartbeat) -> bool:
@@ -223,8 +224,13 @@ def _retry_at(member: Member, now: int) -> int:
 
 
 def _leave_later(turn: Turn) -> None:
-    """The client need not wait for a coordinator that cannot be reached, and after another session nobody need."""
+    """The client need not wait for a coordinator that cannot be reached."""
     answer_leaves(turn, e.NONE)
+    _stop_trying(turn)
+
+
+def _stop_trying(turn: Turn) -> None:
+    """To leave: after another session nobody need."""
     if turn.member.leave_by is not None and turn.now >= turn.member.leave_by:
         vanish(turn)
 
@@ -254,10 +260,16 @@ def _fenced(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
 def _bar(turn: Turn, told: Refusal) -> None:
     """As with a broker it stays a member until its client, which is not listened to either, has been silent for a session.
     That it leaves then, somebody else must say (`Member.is_heard`)."""
-    if turn.member.standing not in JOINED:
+    member = turn.member
+    if member.standing is Standing.LEAVING:
+        answer_leaves(turn, told.heartbeat)
+        # The first time somebody else is asked to say it.
+        turn.becomes(barred=True, heartbeat_at=turn.now + (member.pace_ms if member.barred else 0))
+        return _stop_trying(turn)
+    if member.standing not in JOINED:
         return vanish(turn, told)
     refuse_all(turn, told)
-    return turn.becomes(barred=True, heartbeat_at=turn.now + turn.member.pace_ms)
+    return turn.becomes(barred=True, heartbeat_at=turn.now + member.pace_ms)
 
 
 def _pass_through(turn: Turn, sent: GroupHeartbeat, code: int) -> None:

@@ -169,6 +169,19 @@ def test_what_a_client_has_let_go_of_is_said_when_it_may_read_the_group_again() 
     assert play >> joins(7) << beat(2, owned=())
 
 
+def test_a_leave_that_is_not_listened_to_is_said_again_by_somebody_else() -> None:
+    """The client hears what a broker would say. To it the member is there until its session ends, be it that of 45 s."""
+    play = Playbook(stable(), NOW) >> leaves() << beat(-1) << Is("absent/leaving E2 g-1")
+    play >> refused(e.GROUP_AUTHORIZATION_FAILED) << AnswerLeave(4, e.GROUP_AUTHORIZATION_FAILED) << beat(-1)
+    play >> refused(e.GROUP_AUTHORIZATION_FAILED) >> wait(4_999)
+    assert play >> wait(1) << beat(-1) >> granted(-1) << Forget() << Is("absent/absent E2 g-1")
+
+
+def test_a_leave_that_nobody_may_say_ends_with_the_session() -> None:
+    play = after(Playbook(stable(), NOW), leaves(), refused(e.GROUP_AUTHORIZATION_FAILED), wait(100_000))
+    assert play >> refused(e.GROUP_AUTHORIZATION_FAILED) << Forget() << Is("absent/absent E2 g-1")
+
+
 def test_a_static_member_fenced_at_epoch_0_releases_itself_and_joins_anew() -> None:
     """Brokers before 4.2 let nobody they know join again."""
     play = Playbook(stable(instance_id="i", member_id=""), NOW)

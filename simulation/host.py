@@ -104,8 +104,17 @@ class Proxy:
         if offsets is not None:
             self._commits[number] = CommitToSend(key, offsets)
         self._interrupt(connection)
-        self._heard_on[key] = connection
-        self._route(key, msgspec.structs.replace(event, request=number))
+        numbered = msgspec.structs.replace(event, request=number)
+        if self._is_barred(key):
+            self._refuse([numbered], Error.GROUP_AUTHORIZATION_FAILED)
+        else:
+            self._heard_on[key] = connection
+            self._route(key, numbered)
+
+    def _is_barred(self, key: Key) -> bool:
+        """A broker is asked once more about whom its coordinator did not listen to."""
+        member = self.members.get(key)
+        return member is not None and member.barred and not self._upstream.may_read(member.client_id)
 
     def feed(self, key: Key, event: ev.AnyEvent) -> None:
         member = self.members.get(key)
@@ -200,9 +209,8 @@ class Proxy:
                 self.feed(key, ev.ClientLeft(request=event.request))
         return None
 
-    def _refuse(self, requests: list[ev.ClientEvent]) -> None:
+    def _refuse(self, requests: list[ev.ClientEvent], code: Error = Error.NOT_COORDINATOR) -> None:
         """The coordinator is out of reach, so nobody can say who this is: look for it, and ask again."""
-        code = Error.NOT_COORDINATOR
         for event in requests:
             match event:
                 case ev.JoinRequested():
@@ -318,7 +326,6 @@ class Proxy:
         heartbeat = order.heartbeat
         self._in_flight[key] = self._in_flight.get(key, 0) + 1
         one_in_flight(str(key), self._in_flight[key])
-        member = self.members.get(key)
 
         def answered(answer: GroupHeartbeatAnswer) -> None:
             self._in_flight[key] -= 1
@@ -336,8 +343,17 @@ class Proxy:
             if member is not None and member.in_flight is heartbeat:
                 self.feed(key, event)
 
-        client_id, hears = member.client_id if member else "", self.process.hears
-        self._upstream.heartbeat(heartbeat, client_id, self.name, hears(answered), hears(lost))
+        hears, speaker = self.process.hears, self._speaker(key, heartbeat.member_epoch < JOIN_EPOCH)
+        self._upstream.heartbeat(heartbeat, speaker, self.name, hears(answered), hears(lost))
+
+    def _speaker(self, key: Key, leaves: bool) -> str:
+        """On whose connection it is said. That somebody leaves who is not listened to, a neighbour's says."""
+        member = self.members.get(key)
+        if member is None:
+            return ""
+        neighbours = (each for other, each in self.members.items() if other[0] == key[0] and each.is_heard)
+        heard = member if member.is_heard or not leaves else next(neighbours, member)
+        return heard.client_id
 
     def _send_commit(self, key: Key, order: do.SendCommit) -> None:
         number = order.request

@@ -30,7 +30,8 @@ LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COOR
 # What all of the libraries survive, by request: anything else in an answer is a defect of the translation. kafkajs stops for
 # good on an error that it holds for final, aiokafka raises a JoinGroup's REBALANCE_IN_PROGRESS to its user, Java whatever
 # it does not expect.
-_ALWAYS = {Error.NONE, Error.NOT_COORDINATOR, Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID}
+_TRUE = {Error.FENCED_INSTANCE_ID, Error.GROUP_AUTHORIZATION_FAILED}
+_ALWAYS = {Error.NONE, Error.NOT_COORDINATOR, Error.UNKNOWN_MEMBER_ID} | _TRUE
 _AT_WORK = _ALWAYS | {Error.ILLEGAL_GENERATION, Error.REBALANCE_IN_PROGRESS}
 _LOADING = {Error.COORDINATOR_LOAD_IN_PROGRESS}
 SAFE: dict[Any, set[Error]] = {
@@ -66,6 +67,8 @@ class LegacyStyle(msgspec.Struct, frozen=True, kw_only=True):
     # kafka-python does what goes before a JoinGroup once for a rebalance, however often that is refused: who hears in one
     # that it is nobody, or of no generation, claims what it held until it is let in.
     claims_on: bool = False
+    # Java's ends where it may not read the group any more; librdkafka goes on asking.
+    ends_when_barred: bool = False
     progress_ms: int = 100
 
 
@@ -264,7 +267,7 @@ class LegacyClient:
         if error is Error.NONE:
             since = self._clock.now if self.style.beats_from_answer else sent_at
             self._clock.at(max(self._clock.now, since + self._beat_ms()), lambda: self._beat(round_))
-        elif error in LOOK_AGAIN:
+        elif error in LOOK_AGAIN or (error is Error.GROUP_AUTHORIZATION_FAILED and not self.style.ends_when_barred):
             self._beat_again(round_)
         elif error is Error.REBALANCE_IN_PROGRESS:
             self._rejoin(round_)
@@ -328,7 +331,7 @@ class LegacyClient:
         elif error not in LOOK_AGAIN:
             self.refusals.append(("OffsetCommit", error))
             is_honest = round_ == self._round and self.stands and self.stable and not self._generation_is_void
-            if is_honest and error is not Error.REBALANCE_IN_PROGRESS:
+            if is_honest and error not in (Error.REBALANCE_IN_PROGRESS, Error.GROUP_AUTHORIZATION_FAILED):
                 raise Broken("HonestGeneration", f"{self.name} commits what it holds and hears {error.name}")
 
     # ------------------------------------------------------------------------------------------------- when it goes wrong
@@ -340,6 +343,8 @@ class LegacyClient:
         if error is Error.FENCED_INSTANCE_ID:
             self.fatal = error
             self.vanishes()
+        elif error is Error.GROUP_AUTHORIZATION_FAILED and self.style.ends_when_barred:
+            self.stops()
         elif error is Error.UNKNOWN_MEMBER_ID:
             self._forget_membership(claims_on)
             self._later(round_)

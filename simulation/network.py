@@ -102,10 +102,15 @@ class Upstream:
         self.requests = 0
         self.cut_until = 0
         self.away: Error | None = None
+        # Who may not read the group, by client id, and until when.
+        self.barred: dict[str, int] = {}
         self.weather = weather
         self.on_commit: Callable[[Commit, dict[TopicPartition, int]], None] = lambda commit, before: None
         self._clock, self._chance = clock, chance
         self._lanes: dict[str, _Lane] = {}
+
+    def may_read(self, client_id: str) -> bool:
+        return self._clock.now >= self.barred.get(client_id, 0)
 
     def heartbeat(
         self,
@@ -118,6 +123,8 @@ class Upstream:
         def heard() -> GroupHeartbeatAnswer:
             if self.away is not None:
                 return GroupHeartbeatAnswer(error_code=self.away)
+            if not self.may_read(client_id):
+                return GroupHeartbeatAnswer(error_code=Error.GROUP_AUTHORIZATION_FAILED)
             return self.coordinator.heartbeat(request, self._clock.now, client_id, client_host)
 
         self._ask(heard, answered, lost)

@@ -21,7 +21,7 @@ NATIVES = ("nina", "nick", "nora")
 STYLES: tuple[dict[str, Any], ...] = (
     {},
     {"assignor": "range"},
-    {"commit_ms": 250},
+    {"commit_ms": 250, "ends_when_barred": True},
     {"cooperative": True, "assignor": "cooperative-sticky"},
     {"cooperative": True, "assignor": "cooperative-sticky", "sockets": 2},
     {"cooperative": True, "assignor": "cooperative-sticky", "subscription_version": 1},
@@ -29,7 +29,7 @@ STYLES: tuple[dict[str, Any], ...] = (
     {"joins_in_a_row": 3, "subscription_version": 0},
     {"beat_ms": 500, "beat_jitter_ms": 4_500},
     {"join_version": 1, "hangs_up_after_leave": True, "beats_from_answer": True},
-    {"join_version": 9, "session_timeout_ms": 45_000, "revoke_ms": 2_500},
+    {"join_version": 9, "session_timeout_ms": 45_000, "revoke_ms": 2_500, "ends_when_barred": True},
 )
 
 
@@ -72,6 +72,7 @@ def draw(seed: int) -> Plan:
     everybody = [*legacy, *natives]
     moves = [Move(chance.randint(0, 5_000), "starts", name) for name in everybody]
     moves += [_move(chance, ends_at, list(legacy), everybody) for _ in range(chance.randint(0, 12))]
+    moves += _withdrawals(Random(f"rights of {seed}"), moves, list(legacy), ends_at)
     if any(move.verb == "changes_proxy" for move in moves):
         legacy = {name: _of_one_mind(style) for name, style in legacy.items()}
     return Plan(
@@ -126,6 +127,19 @@ def _move(chance: Random, ends_at: int, legacy: list[str], everybody: list[str])
     return Move(at, verb, who if VERBS[verb] else "", chance.choice((50, 500, 2_000, 8_000)))
 
 
+def _withdrawals(chance: Random, others: list[Move], legacy: list[str], ends_at: int) -> list[Move]:
+    """When something else has just happened, and for less than a session, of which a client may have been silent for half.
+    Who ends for it comes again later. Drawn by themselves: the rest of a seed's plan was there before these were."""
+    if chance.random() > RIGHTS_PART:
+        return []
+    moves = []
+    for name in chance.sample(legacy, min(len(legacy), chance.randint(1, 2))):
+        at = chance.choice(others).at + chance.randint(0, 1_500)
+        moves.append(Move(at, "right_is_withdrawn", name, chance.choice((500, 2_000, 8_000))))
+        moves.append(Move(at + chance.randint(5_000, 20_000), "starts", name))
+    return [move for move in moves if move.at <= ends_at]
+
+
 # Which verbs are about somebody.
 VERBS = {
     "starts": True,
@@ -146,6 +160,8 @@ VERBS = {
     "topic_grows": False,
     "topic_is_deleted": False,
 }
+# In so many runs somebody may not read the group for a while.
+RIGHTS_PART = 0.3
 ERRORS = {"coordinator_moves": Error.NOT_COORDINATOR, "coordinator_loads": Error.COORDINATOR_LOAD_IN_PROGRESS}
 
 

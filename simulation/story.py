@@ -118,6 +118,11 @@ class Legacy(Character[LegacyClient]):
         self.who.subscribes(*topics)
         return self
 
+    def may_not_read(self, ms: int) -> Legacy:
+        """The group: its principal's right is withdrawn, and given back."""
+        self.story.world.right_is_withdrawn(self.who.name, ms)
+        return self
+
     def loses_its_sockets(self) -> Legacy:
         self.who.loses_its_sockets()
         return self

@@ -153,6 +153,10 @@ class World:
 
         self.clock.after(gap_ms, loaded)
 
+    def right_is_withdrawn(self, client: str, ms: int) -> None:
+        """To read the group; and given back."""
+        self.upstream.barred[client] = self.now + ms
+
     def upstream_is_cut(self, ms: int) -> None:
         self.upstream.cut_until = max(self.upstream.cut_until, self.now + ms)
 

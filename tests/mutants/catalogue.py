@@ -377,6 +377,18 @@ UPSTREAM = (
         "_FENCED = _same(e.FENCED_MEMBER_EPOCH, Then.FENCED)",
         "a fenced client hears UNKNOWN_MEMBER_ID",
     ),
+    Mutant(
+        "answers.py",
+        "            _bar(turn, told)\n",
+        "            vanish(turn, told)\n",
+        "who may not read its group any more is its member for a session, and then leaves",
+    ),
+    Mutant(
+        "answers.py",
+        "not in (Then.RETRY, Then.BARRED)",
+        "is not Then.RETRY",
+        "a leave that the coordinator may not listen to was not heard",
+    ),
 )
 
 DEADLINES = (

@@ -39,6 +39,14 @@ HOSTING = (
         "test_who_may_not_read_the_group_speaks_for_nobody_in_it_though_it_knows_the_members_words",
     ),
     hosted(
+        "host.py",
+        "return line if line is not None and self.members[key].is_heard else",
+        "return line if line is not None and not self.members[key].cut else",
+        "that somebody leaves who may not read the group any more is said by a neighbour",
+        "tests/proxy/test_real_acls.py::"
+        "test_what_it_had_who_may_not_read_the_group_any_more_is_soon_its_neighbours[leaves]",
+    ),
+    hosted(
         "describing.py",
         'CLASSIC_STATES = {"Assigning": "PreparingRebalance", "Reconciling": "CompletingRebalance"}',
         "CLASSIC_STATES: dict[str, str] = {}",

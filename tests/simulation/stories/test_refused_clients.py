@@ -10,7 +10,7 @@ import pytest
 
 from simulation.brokers import BrokerLine, GroupSettings
 from simulation.errors import Error
-from simulation.story import Story
+from simulation.story import Legacy, Story
 from tests.simulation.stories.by_hand import ByHand
 from tests.simulation.stories.test_losing_things import COOPERATIVE, LINES
 
@@ -128,3 +128,39 @@ def test_who_was_let_in_elsewhere_under_an_id_from_here_and_was_missed_drops_wha
     alice.moves_to("proxy")
     story.settles()
     alice.was_refused(("JoinGroup", Error.UNKNOWN_MEMBER_ID)).owns(2, 3)
+
+
+def two_of_whom_one(ends_when_barred: bool) -> tuple[Story, Legacy, Legacy]:
+    story = Story(foo=4)
+    alice = story.legacy("alice", ends_when_barred=ends_when_barred).joins().syncs()
+    bob = story.legacy("bob").joins()
+    story.settles()
+    return story, alice, bob
+
+
+def test_who_ends_because_it_may_not_read_the_group_any_more_leaves_what_it_had_to_others() -> None:
+    """Its own LeaveGroup is refused, too; and the coordinator would wait for 45 s."""
+    _, alice, bob = two_of_whom_one(ends_when_barred=True)
+    alice.may_not_read(60_000)
+    bob.comes_to_own(0, 1, 2, 3, within_ms=20_000)
+    assert not alice.who.alive
+
+
+def test_who_goes_on_asking_while_it_may_not_read_the_group_is_the_member_that_it_was() -> None:
+    story, alice, bob = two_of_whom_one(ends_when_barred=False)
+    member_id, joins = alice.who.member_id, alice.who.joins
+    alice.may_not_read(6_000)
+    story.passes(20_000)
+    story.settles()
+    assert (alice.who.member_id, alice.who.joins) == (member_id, joins)
+    assert not alice.who.partitions & bob.who.partitions
+    assert len(alice.who.partitions) == 2
+
+
+def test_who_is_silent_when_it_may_read_the_group_no_more_has_its_session_and_no_longer() -> None:
+    story, alice, bob = two_of_whom_one(ends_when_barred=False)
+    alice.may_not_read(60_000)
+    alice.vanishes()
+    story.passes(9_000)
+    bob.owns(2, 3)
+    bob.comes_to_own(0, 1, 2, 3, within_ms=5_000)

@@ -265,6 +265,11 @@ class Client:
         return owned
 
     @property
+    def gave_up(self) -> bool:
+        """Its program has ended, or says that its library has, and will not begin anew."""
+        return self._process.poll() is not None or any(each.get("restart") is False for each in self.seen("error"))
+
+    @property
     def records(self) -> list[tuple[str, int, int, str]]:
         """(topic, partition, offset, value), in the order read."""
         self._look()

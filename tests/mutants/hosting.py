@@ -43,8 +43,7 @@ HOSTING = (
         "return line if line is not None and self.members[key].is_heard else",
         "return line if line is not None and not self.members[key].cut else",
         "that somebody leaves who may not read the group any more is said by a neighbour",
-        "tests/proxy/test_real_acls.py::"
-        "test_what_it_had_who_may_not_read_the_group_any_more_is_soon_its_neighbours[leaves]",
+        "tests/proxy/test_real_acls.py::test_what_it_had_who_may_not_read_the_group_any_more_is_soon_its_neighbours",
     ),
     hosted(
         "describing.py",

@@ -105,6 +105,8 @@ function consumerSettings(options) {
   return { ...given(said), ...options.settings }
 }
 
+const LETS_GO = new Set(['JoinGroup', 'LeaveGroup'])
+
 // There are no callbacks, only these events: a rebalance takes everything, and a join gives everything anew.
 function report({ revoke_ms }) {
   const { GROUP_JOIN, REBALANCING, CRASH, REQUEST, STOP } = consumer.events
@@ -118,7 +120,8 @@ function report({ revoke_ms }) {
   }
   consumer.on(REBALANCING, () => revoked())
   // It has let go of everything when it says that it leaves. That it has stopped it says when its connections are closed.
-  consumer.on(REQUEST, ({ payload }) => payload.apiName === 'LeaveGroup' && revoked({ at_ms: payload.sentAt }))
+  // Or that it joins: who has seen a topic grow does, without a word of a rebalance.
+  consumer.on(REQUEST, ({ payload }) => LETS_GO.has(payload.apiName) && revoked({ at_ms: payload.sentAt }))
   consumer.on(STOP, () => revoked())
   consumer.on(GROUP_JOIN, async ({ payload }) => {
     await revoked()

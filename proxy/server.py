@@ -133,11 +133,16 @@ class Proxy:
     # --------------------------------------------------------------------------------------------------------- doors
 
     def open_doors(self) -> None:
-        """The bootstrap listener and those of the known nodes; the others' open as the nodes show up."""
+        """The bootstrap listener and those of the known nodes; the others' open as the nodes show up. Known are those as well
+        of which clients were told before a restart: they dial them first, and some dial nothing else."""
         self._open_door(parse_address(self.settings.listen), None)
         known = {*self.settings.nodes, *map(int, self.settings.ports)}
         for node in sorted(known if self.settings.sni is None else ()):
             self._open_door(self._bind_address(node), node)
+        for node in self.host.journal.nodes:
+            self._open_if_shut(node)
+            # It may be a broker no more. If it is one, and its port is taken, that is said again when it is named.
+            self._unopened.pop(node, None)
 
     async def run_epoll_set(self) -> None:
         await self._epoll_set.run()
@@ -161,6 +166,10 @@ class Proxy:
         return Address(parse_address(self.settings.listen).host, self.directory.port_of(node))
 
     def _node_appeared(self, node: int) -> None:
+        self._open_if_shut(node)
+        self.host.journal.tells_of(self.directory.nodes)
+
+    def _open_if_shut(self, node: int) -> None:
         is_open = self.settings.sni is not None or any(door.node == node for door in self.doors)
         if is_open or self.connections.draining:
             return
@@ -177,7 +186,7 @@ class Proxy:
         while True:
             await trio.sleep(SWEEP_SECONDS)
             for node in list(self._unopened):
-                self._node_appeared(node)
+                self._open_if_shut(node)
             for door in self.doors:
                 if door.resting:
                     door.resume()

@@ -117,7 +117,8 @@ class Translation(Struct, frozen=True, forbid_unknown_fields=True):
     min_session_ms: Milliseconds = 6_000
     # The longest: their `group.max.session.timeout.ms`.
     max_session_ms: Milliseconds = 1_800_000
-    # Where it is written what clients were told, so that a restart goes unnoticed; none: kept in memory only.
+    # Where it is written what clients were told, so that a restart goes unnoticed; and of which brokers, so that their ports
+    # are open again at once. None: kept in memory only.
     journal: str | None = None
     # Members leave the group when the proxy is stopped, rather than wait for its restart.
     leave_on_exit: bool = False

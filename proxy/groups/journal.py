@@ -1,4 +1,4 @@
-"""What must survive a kill -9: for each member, what its client was told last.
+"""What must survive a kill -9: for each member, what its client was told last; and of which brokers clients were told.
 
 One file, one JSON line an entry, appended and handed to the kernel at once: the end of the process loses nothing, only
 the end of the machine may, and then the members are adopted without it. A line that is cut off is the last, and is
@@ -39,11 +39,12 @@ FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`entry` None: the member is over."""
+    """`entry` None: the member is over. `nodes`: of no member, the ids of brokers."""
 
     group: str
     member: str
     entry: JournalEntry | None = None
+    nodes: tuple[int, ...] = ()
 
 
 class CannotJournal(Exception):
@@ -59,12 +60,15 @@ class Journal:
 
     def __init__(self, path: Path | None, log: Log) -> None:
         self.entries: dict[Key, JournalEntry] = {}
+        # All of which clients were told in this life or, as long as it has told them of none, the one before.
+        self.nodes: tuple[int, ...] = ()
         # Something could not be written, or in part.
         self.is_behind = False
         self._path = path
         self._log = log
         # What the file says, in so many whole lines and bytes.
         self._written: dict[Key, JournalEntry] = {}
+        self._written_nodes: tuple[int, ...] = ()
         self._lines = self._bytes = 0
         # The file may have the beginning of a line behind them.
         self._is_torn = False
@@ -86,6 +90,11 @@ class Journal:
     def forget(self, key: Key) -> None:
         if self.entries.pop(key, None) is not None:
             self._changed(key)
+
+    def tells_of(self, nodes: Iterable[int]) -> None:
+        self.nodes = tuple(sorted(nodes))
+        if self._path is not None and not self.is_behind:
+            self._write(self._path, [])
 
     def catch_up(self) -> None:
         """To be called each second: what could not be written gets another chance."""
@@ -142,7 +151,8 @@ class Journal:
         *lines, rest = lines_in(path) or [b""]
         for number, line in enumerate(lines, 1):
             self._take_in(number, line)
-        self._written, self._lines, self._bytes = dict(self.entries), len(lines), sum(len(line) + 1 for line in lines)
+        self._written, self._written_nodes = dict(self.entries), self.nodes
+        self._lines, self._bytes = len(lines), sum(len(line) + 1 for line in lines)
         self._take_in(len(lines) + 1, rest)
 
     def _take_in(self, number: int, line: bytes) -> None:
@@ -151,13 +161,16 @@ class Journal:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             self._log.warning("a line of the journal cannot be read", line=number, reason=str(error))
             return
-        if read is not None and read.entry is not None:
+        if read is not None and read.nodes:
+            self.nodes = read.nodes
+        elif read is not None and read.entry is not None:
             self.entries[read.group, read.member] = read.entry
         elif read is not None:
             self.entries.pop((read.group, read.member), None)
 
     def _write(self, path: Path, keys: list[Key]) -> None:
-        data = self._lines_of(keys)
+        lines = self._lines_of(keys, self._written_nodes)
+        data = b"".join(lines)
         try:
             if self._is_torn:
                 os.ftruncate(self._file, self._bytes)
@@ -172,13 +185,18 @@ class Journal:
             self.is_behind = False
             self._log.info("the journal is written again", path=path, entries=len(keys))
         self._bytes += len(data)
-        self._lines += len(keys)
+        self._lines += len(lines)
+        self._written_nodes = self.nodes
         for key in keys:
             _copy(key, self.entries, self._written)
         self._tidy(path)
 
-    def _lines_of(self, keys: Iterable[Key]) -> bytes:
-        return b"".join(_encode(Record(*key, self.entries.get(key))) + b"\n" for key in keys)
+    def _lines_of(self, keys: Iterable[Key], known: tuple[int, ...]) -> list[bytes]:
+        """`known`: the brokers of whom the file says so already."""
+        records = [Record(*key, self.entries.get(key)) for key in keys]
+        if self.nodes != known:
+            records.append(Record("", "", nodes=self.nodes))
+        return [_encode(each) + b"\n" for each in records]
 
     def _tidy(self, path: Path) -> None:
         if self._lines > max(2 * len(self.entries), self._fewest_to_compact):
@@ -195,7 +213,8 @@ class Journal:
     def _compact(self, path: Path) -> None:
         """A crash leaves the old file or the new one, whole. 5,000 members take 20 ms, after as many changes at least."""
         beside = path.with_name(path.name + NEW)
-        data = self._lines_of(self.entries)
+        lines = self._lines_of(self.entries, ())
+        data = b"".join(lines)
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
             _write_whole(file, data)
@@ -208,8 +227,8 @@ class Journal:
             raise
         if self._file >= 0:
             os.close(self._file)
-        self._file, self._bytes, self._lines = file, len(data), len(self.entries)
-        self._written = dict(self.entries)
+        self._file, self._bytes, self._lines = file, len(data), len(lines)
+        self._written, self._written_nodes = dict(self.entries), self.nodes
         self._fewest_to_compact = FEWEST_TO_COMPACT
 
 

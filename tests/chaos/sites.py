@@ -4,7 +4,6 @@ on two hosts, by way of a load balancer."""
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -35,13 +34,11 @@ class Site:
         base: int,
         host: str,
         certificates: Certificates | None = None,
-        nodes: Iterable[int] = (),
     ) -> None:
         self._upstream, self._base, self._host = upstream, base, host
         folder.mkdir(parents=True)
         self._config = folder / "proxy.toml"
         self._config.write_text(
-            f"nodes = {list(nodes)}\n"
             f'[translation]\njournal = "{folder / "journal"}"\n[traces]\nfile = "{folder / "traces.jsonl"}"\n'
             + (secured(certificates) if certificates else "")
         )
@@ -93,8 +90,7 @@ async def by_roads(kafka: Cluster, folder: Path, exits: AsyncExitStack, seconds:
     """One proxy, so far away from the brokers; and for clients that come to the brokers it is as far."""
     roads = [await _road(kafka, number, exits, CLIENTS_HOST, seconds) for number in kafka.nodes]
     base = room(ROOM)
-    # Ways answer where the proxy may not listen yet, and hang up: then some clients ask nowhere else (docs/limits.md).
-    where = (folder / "traces", _addresses(roads), base, PROXY_HOSTS[0], kafka.certificates, kafka.nodes)
+    where = (folder / "traces", _addresses(roads), base, PROXY_HOSTS[0], kafka.certificates)
     site = await trio.to_thread.run_sync(Site, *where)
     return Sites([site], f"{CLIENTS_HOST}:{base}", await _ways(base, exits), roads)
 

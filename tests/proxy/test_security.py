@@ -96,6 +96,21 @@ def test_a_group_is_refused_to_whom_it_is_not_allowed(guarded: Running) -> None:
     assert refused.code() == KafkaError.GROUP_AUTHORIZATION_FAILED
 
 
+def test_after_a_restart_the_ports_of_brokers_are_open_before_anybody_has_logged_in(
+    kafka_sasl: Cluster, tmp_path: Path
+) -> None:
+    """It may ask no broker for the others. And who is hung up on there may ask nowhere else: where a load balancer stands
+    before it, nobody is refused."""
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"')
+    with Running(kafka_sasl.bootstrap, "--config", str(config)) as proxy:
+        Producer({"bootstrap.servers": proxy.ready().bootstrap, **login("alice", "PLAIN")}).list_topics(timeout=30)
+    with Running(kafka_sasl.bootstrap, "--config", str(config), base=proxy.base) as again:
+        again.ready()
+        for node in kafka_sasl.nodes:
+            again.connect(node).close()
+
+
 def test_a_wrong_password_is_refused_by_the_broker(guarded: Running) -> None:
     wrong = login("alice", "PLAIN") | {"sasl.password": "guess"}
     assert KafkaError._AUTHENTICATION in complaints(guarded.bootstrap, wrong)

@@ -46,6 +46,22 @@ def test_what_was_remembered_last_is_there_again(tmp_path: Path) -> None:
     assert again.entries == {("g", "m"): entry("m", 2)}
 
 
+def test_of_which_brokers_clients_were_told_is_known_until_they_are_told_anew(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = Journal(path, quiet())
+    journal.remember(entry("m"))
+    for nodes in ({3}, {3, 1}, {1, 3}):
+        journal.tells_of(nodes)
+    assert path.read_bytes().count(b"nodes") == 2, "the same again is not written"
+    for told in ((1, 3), (1, 3)):
+        journal.close()
+        journal = Journal(path, quiet())
+        assert (journal.nodes, set(journal.entries)) == (told, {("g", "m")})
+    journal.tells_of({2})
+    journal.close()
+    assert Journal(path, quiet()).nodes == (2,)
+
+
 def test_a_journal_cut_at_any_byte_loses_no_whole_line(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = Journal(path, quiet())

@@ -264,9 +264,7 @@ class Play:
         await self._pauses()
         await trio.to_thread.run_sync(self._kafka.allow, who, resource, self._topic, "read")
         for each in [client for client in self._present if self._users[client] == user]:
-            self._present.remove(each)
-            each.kill()
-            await self._comes(each.library, each in self._natives, self._instances[each], user)
+            await self._begins_anew(each)
 
     async def topic_grows(self) -> None:
         self._partitions += 2
@@ -366,6 +364,12 @@ class Play:
         self._present.remove(client)
         await client.close()
 
+    async def _begins_anew(self, client: Client) -> None:
+        """Killed, and started again for the same user."""
+        self._present.remove(client)
+        client.kill()
+        await self._comes(client.library, client in self._natives, self._instances[client], self._users[client])
+
     async def _settles(self, after: str) -> None:
         began = time.monotonic()
         if self._is_rough:
@@ -381,9 +385,7 @@ class Play:
         """kafkajs does for good, for one, where a connection ends while it logs in."""
         for each in [client for client in self._present if client.gave_up]:
             _say(f"  {each.name} gave up")
-            self._present.remove(each)
-            each.kill()
-            await self._comes(each.library, each in self._natives, self._instances[each], self._users[each])
+            await self._begins_anew(each)
 
     async def _all_is_read(self, steady: Steady) -> None:
         with contextlib.suppress(TimeoutError):

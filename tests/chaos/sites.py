@@ -28,12 +28,7 @@ class Site:
     """One proxy, and after it the next: at the same address, with the same journal."""
 
     def __init__(
-        self,
-        folder: Path,
-        upstream: str,
-        base: int,
-        host: str,
-        certificates: Certificates | None = None,
+        self, folder: Path, upstream: str, base: int, host: str, certificates: Certificates | None = None
     ) -> None:
         self._upstream, self._base, self._host = upstream, base, host
         folder.mkdir(parents=True)

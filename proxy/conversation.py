@@ -438,8 +438,10 @@ class Conversation:
     def end(self) -> None:
         """The connection is closed. Nothing here is to keep it, nor what it had yet to be told, until somebody looks for
         garbage."""
-        self._open_desk = None
+        self._open_desk = self.desk = None
         self._tail = bytearray()
+        # Whatever came with the request that it ended with is looked at no more.
+        self.in_hand = True
         self.owed.end()
 
 

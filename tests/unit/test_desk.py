@@ -81,6 +81,17 @@ def unheard(frame: Bytes | None) -> None:
     return None
 
 
+def test_what_came_with_a_request_that_ended_its_connection_is_looked_at_no_more() -> None:
+    def ends(frame: bytes) -> None:
+        talk.answer(body(1))
+        talk.end()
+
+    talk = talk_with(desk := Desk(at_once=ends))
+    talk.from_client(request(TAKEN, 1) + request(TAKEN, 2) + request(OPAQUE, 3))
+    assert len(desk.requests) == 1
+    assert talk.requests == 1
+
+
 def test_an_answer_made_here_waits_for_one_that_is_still_to_be_heard() -> None:
     """Java's consumer sends a heartbeat right behind a commit, and takes answers in no other order."""
     desk = Desk()

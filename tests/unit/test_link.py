@@ -128,6 +128,8 @@ async def test_one_that_is_closed_is_let_go_of_before_anybody_looks_for_garbage(
                 with each.broker() as broker:
                     each.client.sendall(request(OPAQUE, 0) + request(OPAQUE, 1)[:9])
                     await trio.to_thread.run_sync(received, broker, request(OPAQUE, 0))
+                # As one does that has taken something.
+                each.link.conversation.desk = Knowing(each.link)
                 each.close()
             del ends, each
             await trio.testing.wait_all_tasks_blocked()
@@ -135,6 +137,14 @@ async def test_one_that_is_closed_is_let_go_of_before_anybody_looks_for_garbage(
         assert gone() is None
     finally:
         gc.enable()
+
+
+class Knowing(Desk):
+    """Answers on its connection, as a line does."""
+
+    def __init__(self, connection: Link) -> None:
+        super().__init__()
+        self.connection = connection
 
 
 @pytest.mark.parametrize(

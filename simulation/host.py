@@ -210,7 +210,7 @@ class Proxy:
         return None
 
     def _refuse(self, requests: list[ev.ClientEvent], code: Error = Error.NOT_COORDINATOR) -> None:
-        """The coordinator is out of reach, so nobody can say who this is: look for it, and ask again."""
+        """NOT_COORDINATOR: it is out of reach, so nobody can say who this is. They look for it, and ask again."""
         for event in requests:
             match event:
                 case ev.JoinRequested():

@@ -29,7 +29,7 @@ FIRST_WITH_GENERATION = 2
 LOOK_AGAIN = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
 # What all of the libraries survive, by request: anything else in an answer is a defect of the translation. kafkajs stops for
 # good on an error that it holds for final, aiokafka raises a JoinGroup's REBALANCE_IN_PROGRESS to its user, Java whatever
-# it does not expect.
+# it does not expect. And two where that is the truth.
 _TRUE = {Error.FENCED_INSTANCE_ID, Error.GROUP_AUTHORIZATION_FAILED}
 _ALWAYS = {Error.NONE, Error.NOT_COORDINATOR, Error.UNKNOWN_MEMBER_ID} | _TRUE
 _AT_WORK = _ALWAYS | {Error.ILLEGAL_GENERATION, Error.REBALANCE_IN_PROGRESS}

@@ -103,14 +103,14 @@ class Upstream:
         self.cut_until = 0
         self.away: Error | None = None
         # Who may not read the group, by client id, and until when.
-        self.barred: dict[str, int] = {}
+        self.withdrawn: dict[str, int] = {}
         self.weather = weather
         self.on_commit: Callable[[Commit, dict[TopicPartition, int]], None] = lambda commit, before: None
         self._clock, self._chance = clock, chance
         self._lanes: dict[str, _Lane] = {}
 
     def may_read(self, client_id: str) -> bool:
-        return self._clock.now >= self.barred.get(client_id, 0)
+        return self._clock.now >= self.withdrawn.get(client_id, 0)
 
     def heartbeat(
         self,

@@ -135,7 +135,7 @@ def _withdrawals(chance: Random, others: list[Move], legacy: list[str], ends_at:
     moves = []
     for name in chance.sample(legacy, min(len(legacy), chance.randint(1, 2))):
         at = chance.choice(others).at + chance.randint(0, 1_500)
-        moves.append(Move(at, "right_is_withdrawn", name, chance.choice((500, 2_000, 8_000))))
+        moves.append(Move(at, "right_is_withdrawn", name, chance.choice((250, 1_000, 4_000))))
         moves.append(Move(at + chance.randint(5_000, 20_000), "starts", name))
     return [move for move in moves if move.at <= ends_at]
 

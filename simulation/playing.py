@@ -58,7 +58,7 @@ def happen(world: World, move: Move) -> None:
             both = len(world.legacy[move.who].style.topics) > 1
             world.legacy[move.who].subscribes(*(("foo",) if both else ("foo", "bar")))
         case "right_is_withdrawn":
-            world.right_is_withdrawn(move.who, move.amount // 2)
+            world.right_is_withdrawn(move.who, move.amount)
         case "coordinator_moves" | "coordinator_loads" if world.upstream.away is None:
             world.coordinator_moves(move.amount, ERRORS[move.verb])
         case "upstream_is_cut":

@@ -155,7 +155,7 @@ class World:
 
     def right_is_withdrawn(self, client: str, ms: int) -> None:
         """To read the group; and given back."""
-        self.upstream.barred[client] = self.now + ms
+        self.upstream.withdrawn[client] = self.now + ms
 
     def upstream_is_cut(self, ms: int) -> None:
         self.upstream.cut_until = max(self.upstream.cut_until, self.now + ms)

@@ -84,7 +84,8 @@ class Orders:
                 # Whoever asked has ended since. Another one of its id may be here, and waits for an answer of its own.
                 return
             self._host.feed(key, ev.CoordinatorLost() if told is None else ev.CoordinatorAnswered(answer=told))
-            self._warn_of_a_right_withdrawn(key)
+            if told is not None and told.error_code == e.GROUP_AUTHORIZATION_FAILED:
+                self._warn_of_a_right_withdrawn(key)
             if told is not None and told.error_code == e.NONE:
                 self._host.together.answered(key)
 
@@ -175,8 +176,8 @@ class Orders:
         self._warn(key, "the client's own assignor does not run: the coordinator assigns", assignor=name, remedy=remedy)
 
     def _warn_of_a_right_withdrawn(self, key: Key) -> None:
-        member = self._host.members.get(key)
-        if member is not None and member.barred:
+        """Who had joined stays for its client's session; whoever asked to join is told, and is gone."""
+        if key in self._host.members:
             remedy = "grant READ on the group; else what it has goes to others when its client's session is over"
             self._warn(key, "the client may not read its group any more", remedy=remedy)
 

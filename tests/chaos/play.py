@@ -129,18 +129,9 @@ class Play:
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
         asks = [self.rights_are_withdrawn] if self._kafka.security.authorizer else []
         moves = [self.balancer_moves] * OFTEN if self._is_balanced else []
+        upgrades = self._upgrading() if self._upgrades else []
         rough = self._roads_fail() if self._is_rough else []
-        return [
-            *always,
-            *grows,
-            *renews,
-            *asks,
-            *more,
-            *fewer,
-            *moves,
-            *(self._upgrading() if self._upgrades else []),
-            *rough,
-        ]
+        return [*always, *grows, *renews, *asks, *more, *fewer, *moves, *upgrades, *rough]
 
     def _roads_fail(self) -> list[Event]:
         fail: list[Event] = [self.roads_are_cut, self.roads_lose_answers, self.roads_stand_still]

@@ -56,6 +56,16 @@ class Known(ByHand):
         assert exchange(sock, keys.SASL_AUTHENTICATE, 1, proof, self.client_id).error_code == 0
 
 
+def topic_read_by(kafka: Cluster, *users: str) -> str:
+    """And in the group of the same name."""
+    topic = f"acls-{uuid.uuid4()}"
+    kafka.create_topic(topic, partitions=2)
+    for name in users:
+        kafka.allow(f"User:{name}", "group", topic, "read")
+        kafka.allow(f"User:{name}", "topic", topic, "read", "describe")
+    return topic
+
+
 async def test_who_may_not_read_the_group_hears_so_and_nothing_of_its_members(kafka_acls: Cluster) -> None:
     topic = f"acls-{uuid.uuid4()}"
     kafka_acls.create_topic(topic, partitions=2)
@@ -155,10 +165,7 @@ def test_a_topic_is_told_of_soon_after_its_client_may_describe_it(kafka_acls: Cl
 
 
 def test_who_may_not_read_the_group_for_a_while_hears_so_and_comes_back(kafka_acls: Cluster) -> None:
-    topic = f"withdrawn-{uuid.uuid4()}"
-    kafka_acls.create_topic(topic, partitions=2)
-    kafka_acls.allow("User:alice", "group", topic, "read")
-    kafka_acls.allow("User:alice", "topic", topic, "read", "describe")
+    topic = topic_read_by(kafka_acls, "alice")
     node = kafka_acls.coordinator(topic)
     with (
         Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
@@ -183,11 +190,7 @@ def test_who_may_not_read_the_group_for_a_while_hears_so_and_comes_back(kafka_ac
 def test_what_it_had_who_may_not_read_the_group_any_more_is_soon_its_neighbours(kafka_acls: Cluster, how: str) -> None:
     """As with a broker, which hears of it no more either. What it has upstream would be there for 45 s, so the neighbour's
     connection says that it has gone."""
-    topic = f"left-{uuid.uuid4()}"
-    kafka_acls.create_topic(topic, partitions=2)
-    for name in ("alice", "bob"):
-        kafka_acls.allow(f"User:{name}", "group", topic, "read")
-        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    topic = topic_read_by(kafka_acls, "alice", "bob")
     node = kafka_acls.coordinator(topic)
     with (
         Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,
@@ -220,11 +223,7 @@ def test_what_it_had_who_may_not_read_the_group_any_more_is_soon_its_neighbours(
 
 def test_who_might_read_the_group_once_speaks_for_nobody_in_it_when_that_is_withdrawn(kafka_acls: Cluster) -> None:
     """On the connection on which it might: it knows alice's member, and would fence it, remove it, be told what it has."""
-    topic = f"once-{uuid.uuid4()}"
-    kafka_acls.create_topic(topic, partitions=2)
-    for name in ("alice", "bob"):
-        kafka_acls.allow(f"User:{name}", "group", topic, "read")
-        kafka_acls.allow(f"User:{name}", "topic", topic, "read", "describe")
+    topic = topic_read_by(kafka_acls, "alice", "bob")
     node = kafka_acls.coordinator(topic)
     with (
         Running(kafka_acls.bootstrap, "--node", str(node)) as proxy,

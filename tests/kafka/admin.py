@@ -18,6 +18,7 @@ ALTER_REASSIGNMENTS = 45
 UPGRADE = 1
 GROUP_RESOURCE, LITERAL_PATTERN, ALLOW, SET = 32, 3, 3, 0
 ACL_RESOURCES = {"topic": 2, "group": 3, "cluster": 4, "transactional_id": 5}
+ANY_OPERATION = 1
 ACL_OPERATIONS = {
     "all": 2,
     "read": 3,
@@ -91,6 +92,7 @@ class Admin(abc.ABC):
             for operation in operations
         ]
         _accepted(self.ask_any(keys.CREATE_ACLS, 2, m.CreateAclsRequest(creations=rules)).results)
+        self._wait_for_acls(principal, resource, name, set(operations).issubset)
 
     def forbid(self, principal: str, resource: str, name: str, *operations: str) -> None:
         """What was allowed is no more."""
@@ -109,6 +111,29 @@ class Admin(abc.ABC):
         found = self.ask_any(keys.DELETE_ACLS, 2, m.DeleteAclsRequest(filters=rules)).filter_results
         _accepted(found)
         assert all(each.matching_acls for each in found), "it was not allowed"
+        self._wait_for_acls(principal, resource, name, set(operations).isdisjoint)
+
+    def _wait_for_acls(self, principal: str, resource: str, name: str, wanted: Callable[[set[str]], bool]) -> None:
+        """In every node's eyes: the controller has accepted what they have yet to apply, and judge by until then."""
+        every = m.DescribeAclsRequest(
+            resource_type_filter=ACL_RESOURCES[resource],
+            resource_name_filter=name,
+            pattern_type_filter=LITERAL_PATTERN,
+            principal_filter=principal,
+            host_filter="*",
+            operation=ANY_OPERATION,
+            permission_type=ALLOW,
+        )
+        words = {number: word for word, number in ACL_OPERATIONS.items()}
+
+        def known(answer: Any) -> set[str]:
+            _accepted([answer])
+            return {words[acl.operation] for found in answer.resources for acl in found.acls}
+
+        until(
+            lambda: all(wanted(known(answer)) for answer in self.ask_all(keys.DESCRIBE_ACLS, 2, every)),
+            f"the ACLs of {principal} for {resource} {name} are applied",
+        )
 
     def set_group_config(self, group: str, **values: str) -> None:
         configs = [

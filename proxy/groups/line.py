@@ -73,6 +73,27 @@ class Taker(Protocol):
     def closed(self, line: Line) -> None: ...
 
 
+class Question:
+    """Asked of the broker, and yet to be answered. The alarm for it outlives the answer, and must then keep nothing: what was
+    asked may be as large as a commit, and the connection be closed since."""
+
+    __slots__ = ("_open", "until_ms")
+
+    def __init__(self, line: Line, ask: Ask, heard: Callable[[Any], None], until_ms: int) -> None:
+        self._open: tuple[Line, Ask, Callable[[Any], None]] | None = (line, ask, heard)
+        self.until_ms = until_ms
+
+    def hear(self, frame: Bytes | None) -> None:
+        if self._open is not None:
+            (line, ask, heard), self._open = self._open, None
+            line.hear(ask, heard, frame)
+
+    def ring(self) -> None:
+        if self._open is not None:
+            line = self._open[0]
+            line.do(lambda: line.doubt(self))
+
+
 class Line:
     def __init__(self, connection: Connection, taker: Taker, software: tuple[str, str] = ("", "")) -> None:
         self.connection = connection
@@ -218,44 +239,35 @@ class Line:
         if not self.open:
             heard(None)
             return
-        # The alarm below outlives the answer, and must not keep what was asked: a commit may be of any size.
-        waiting = [(ask, heard)]
-
-        def hear(frame: Bytes | None) -> None:
-            if not waiting:
-                return
-            self._asked -= 1
-            asked, heard = waiting.pop()
-            try:
-                answer = None if frame is None else native.read(asked, bytes(frame))
-            except Disconnect:
-                heard(None)
-                raise
-            if answer is not None and asked.key == keys.CONSUMER_GROUP_HEARTBEAT:
-                self._remember_right(asked.body.group_id, answer.error_code)
-            heard(answer)
-            self._let_go()
-
+        now_ms = self._taker.clock.now_ms
+        question = Question(self, ask, heard, now_ms + ANSWER_MS)
         self._asked += 1
-        until_ms = self._taker.clock.now_ms + ANSWER_MS
-        if ask.key in PROMPT:
-            self._in(PROMPT_MS, lambda: self._doubt(waiting, hear, until_ms))
-        else:
-            self._in(ANSWER_MS, lambda: hear(None))
+        self._taker.clock.at(now_ms + (PROMPT_MS if ask.key in PROMPT else ANSWER_MS), question.ring)
         frame = native.written(ask, next(self._correlation_ids), self.client.client_id)
-        self.connection.conversation.ask(frame, hear)
+        self.connection.conversation.ask(frame, question.hear)
         self.connection.flush()
 
-    def _doubt(self, waiting: list[Any], hear: Callable[[None], None], until_ms: int) -> None:
+    def hear(self, ask: Ask, heard: Callable[[Any], None], frame: Bytes | None) -> None:
+        self._asked -= 1
+        try:
+            answer = None if frame is None else native.read(ask, bytes(frame))
+        except Disconnect:
+            heard(None)
+            raise
+        if answer is not None and ask.key == keys.CONSUMER_GROUP_HEARTBEAT:
+            self._remember_right(ask.body.group_id, answer.error_code)
+        heard(answer)
+        self._let_go()
+
+    def doubt(self, question: Question) -> None:
         """Whose client has gone opens no other connection: on this one it may still be said that its member leaves."""
-        if not waiting:
-            return
-        rest_ms = until_ms - self._taker.clock.now_ms
+        now_ms = self._taker.clock.now_ms
+        rest_ms = question.until_ms - now_ms
         patience_ms = min(rest_ms, self._patience_ms())
         if patience_ms > 0:
-            self._in(patience_ms, lambda: self._doubt(waiting, hear, until_ms))
+            self._taker.clock.at(now_ms + patience_ms, question.ring)
         elif rest_ms <= 0 or self.client_left:
-            hear(None)
+            question.hear(None)
         else:
             self.connection.close(Cause.BROKER_SILENT, f"no answer within {PROMPT_MS // 1000} s")
 
@@ -270,20 +282,16 @@ class Line:
 
     def soon(self, then: Callable[[], None]) -> None:
         """When others have had their turn."""
-        self._in(0, then)
+        self._taker.clock.at(self._taker.clock.now_ms, lambda: self.do(then))
 
-    def _in(self, delay_ms: int, ring: Callable[[], None]) -> None:
+    def do(self, what: Callable[[], None]) -> None:
         """Whatever is wrong then ends this connection and no other, as when something arrives on it."""
-
-        def rings() -> None:
-            try:
-                ring()
-            except Disconnect as end:
-                self.connection.close(end.cause, end.detail)
-            except Exception:
-                self.connection.close(Cause.OUR_MISTAKE, traceback.format_exc())
-
-        self._taker.clock.at(self._taker.clock.now_ms + delay_ms, rings)
+        try:
+            what()
+        except Disconnect as end:
+            self.connection.close(end.cause, end.detail)
+        except Exception:
+            self.connection.close(Cause.OUR_MISTAKE, traceback.format_exc())
 
     def release(self, key: Key) -> None:
         """This member speaks elsewhere, or no more."""

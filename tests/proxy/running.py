@@ -37,6 +37,7 @@ class Running:
         base: int | None = None,
         log_level: str = "debug",
         host: str = "127.0.0.1",
+        program: str = "proxy",
     ) -> None:
         # As in a URL: an IPv6 address in brackets.
         self.host = host
@@ -45,7 +46,7 @@ class Running:
         self.admin = free_ports(1)[0]
         self.log = Path(tempfile.mkdtemp(prefix="proxy-")) / "log"
         listen = [] if "--listen" in arguments else ["--listen", f"{host}:{self.base}"]
-        command = [sys.executable, "-m", "proxy", "serve", "--upstream", upstream, *listen]
+        command = [sys.executable, "-m", program, "serve", "--upstream", upstream, *listen]
         self.process = TiedProcess(
             [*command, "--admin", f"127.0.0.1:{self.admin}", "--log-level", log_level, *arguments], self.log
         )

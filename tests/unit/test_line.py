@@ -128,15 +128,15 @@ async def test_but_for_what_has_yet_to_arrive_nobody_waits() -> None:
     assert connection.ended
 
 
-async def test_what_was_asked_is_not_kept_until_it_would_have_been_given_up() -> None:
-    """Thirty seconds of commits, each as large as a request may be."""
+async def test_neither_what_was_asked_is_kept_until_it_would_have_been_given_up_nor_where() -> None:
+    """Thirty seconds of commits, each as large as a request may be; and of connections that have come and gone."""
     connection, line = lingering()
     body = m.ApiVersionsRequest()
-    held = sys.getrefcount(body)
+    held = sys.getrefcount(body), sys.getrefcount(line)
     line.ask(native.Ask(18, 0, body), lambda answer: None)
     answer = encode_response(18, 0, FIRST_CORRELATION_ID, m.ApiVersionsResponse())
     connection.conversation.from_broker(LENGTH.pack(len(answer)) + answer)
-    assert sys.getrefcount(body) == held
+    assert (sys.getrefcount(body), sys.getrefcount(line)) == held
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from typing import Literal
 
 import pytest
 
-from tests.clients.libraries import _build
+from tests.clients.libraries import GO_BUILD, _build
 from tests.kafka.jars import BUILD
 from tests.kafka.ports import free_ports
 from tests.kafka.processes import TiedProcess
@@ -26,10 +26,7 @@ from tests.kafka.processes import TiedProcess
 HERE = Path(__file__).parent
 FOLDER = BUILD / "collector"
 SOURCES = [HERE / name for name in ("main.go", "go.mod", "go.sum")]
-# Symbols and debugging information are half of the program, and a third of the time that linking takes. Without the latter,
-# and without inlining, compiling takes two thirds as long.
-HASTE = ["-ldflags=-s -w", "-gcflags=all=-l -dwarf=false"]
-COMMAND = ["go", "build", "-buildvcs=false", "-mod=readonly", *HASTE, "-o", str(FOLDER / "collector"), "."]
+COMMAND = [*GO_BUILD, "-o", str(FOLDER / "collector"), "."]
 START_SECONDS = 60
 # For the first test that asks: two cores compile it in one to two minutes, where nothing else runs.
 BUILD_SECONDS = 600

@@ -132,7 +132,7 @@ class InBroker:
         classic = self._note(member, join)
         wishes = read_subscription(join.protocols[0].metadata)
         resubscribed = set(wishes.topics) != set(member.topic_names)
-        self.group.subscribe(member, tuple(wishes.topics), None)
+        self.group.subscribe(member, tuple(wishes.topics), "", None)
         self.group.assign(self._clock.now)
         self.group.reconcile(member, self._ids(wishes.owned), resubscribed)
         return do.AnswerJoin(0, NONE, member.epoch, member.member_id, classic.protocol_name)

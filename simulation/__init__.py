@@ -2,8 +2,9 @@
 
     topics, brokers, errors        what a cluster is: topics and their ids, what differs between broker lines
     assignors, reconciliation      KIP-848's two computations: who shall own what, and what a member may own now
-    group, coordinator, validation, offsets, description
-                                   the group, who accepts or refuses heartbeats and commits, and who shows it to those who ask
+    group, coordinator, validation, expressions, offsets, description
+                                   the group, who accepts or refuses heartbeats and commits, which topics a regular expression
+                                   means, and who shows the group to those who ask
     legacy, embedded, sockets      a client of the classic protocol, the bytes it writes and reads, its connections
     native                         a member that speaks KIP-848 itself
     host, groups, process          a proxy: its members, what they know together, and how it may stand still or die

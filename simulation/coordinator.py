@@ -46,7 +46,9 @@ class Coordinator:
                 return self._leave(group, request)
             member = self._member(group, request)
             member.client_id, member.client_host = client_id, client_host
-            return self._beat(group, member, request, now)
+            answer = self._beat(group, member, request, now)
+            group.look_for_topics(now)
+            return answer
         except Refused as refusal:
             return GroupHeartbeatAnswer(error_code=refusal.error, error_message=refusal.why)
 
@@ -149,13 +151,13 @@ class Coordinator:
             raise Refused(Error.GROUP_MAX_SIZE_REACHED, str(self.settings.max_size))
 
     def _note_wishes(self, group: Group, member: GroupMember, request: GroupHeartbeat) -> bool:
-        before = member.topic_names
+        before = (set(member.topic_names), member.topic_regex)
         if request.rack_id is not None:
             member.rack_id = request.rack_id
         if request.rebalance_timeout_ms != -1:
             member.rebalance_timeout_ms = request.rebalance_timeout_ms
-        group.subscribe(member, request.subscribed_topic_names, request.server_assignor)
-        return set(member.topic_names) != set(before)
+        group.subscribe(member, request.subscribed_topic_names, request.subscribed_topic_regex, request.server_assignor)
+        return (set(member.topic_names), member.topic_regex) != before
 
     # ------------------------------------------------------------------------------------------- leaving and deadlines
 

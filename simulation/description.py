@@ -20,6 +20,7 @@ class MemberDescription(msgspec.Struct, frozen=True):
     assignment: tuple[TopicPartition, ...]
     target: tuple[TopicPartition, ...]
     client_host: str = ""
+    topic_regex: str = ""
 
 
 class GroupDescription(msgspec.Struct, frozen=True):
@@ -55,4 +56,5 @@ def _member(group: Group, member: GroupMember, line: BrokerLine) -> MemberDescri
         tuple(sorted(assignment)),
         tuple(sorted(target)),
         member.client_host,
+        member.topic_regex,
     )

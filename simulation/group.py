@@ -17,6 +17,7 @@ import msgspec
 
 from simulation.assignors import ASSIGNORS, DEFAULT_ASSIGNOR, NOTHING, Candidate, Target
 from simulation.brokers import BrokerLine
+from simulation.expressions import Expressions
 from simulation.reconciliation import Goal, Holding, MemberState, reconcile, strip
 from simulation.topics import Topics
 from translation.group_heartbeat import STATIC_LEAVE_EPOCH, TopicPartition
@@ -41,6 +42,7 @@ class GroupMember(msgspec.Struct):
     client_id: str = ""
     client_host: str = ""
     topic_names: tuple[str, ...] = ()
+    topic_regex: str = ""
     assignor: str | None = None
     rebalance_timeout_ms: int = -1
     previous_epoch: int = 0
@@ -68,6 +70,7 @@ class Group:
         self.assignor = DEFAULT_ASSIGNOR
         self._line = line
         self._topics = topics
+        self._expressions = Expressions(topics)
         self._assigned_at = -NEVER
         self._known_partitions: tuple[object, ...] = ()
         self._topic_changes_seen = -1
@@ -128,24 +131,32 @@ class Group:
 
     # ------------------------------------------------------------------------------------------------ what they want
 
-    def subscribe(self, member: GroupMember, topic_names: tuple[str, ...] | None, assignor: str | None) -> None:
+    def subscribe(
+        self, member: GroupMember, topic_names: tuple[str, ...] | None, topic_regex: str | None, assignor: str | None
+    ) -> None:
         """Whatever asks for another assignment moves the group epoch, once for all of it. Nobody is at epoch 0."""
         is_torn = self._line.vote_bumps_epoch and self._is_torn(member)
-        if (
-            topic_names is None
-            and assignor is None
-            and self._topic_changes_seen == self._topics.changes
-            and not is_torn
-        ):
+        says_nothing = topic_names is None and topic_regex is None and assignor is None
+        if says_nothing and self._topic_changes_seen == self._topics.changes and not is_torn:
             return
         before = self.preferred_assignor()
         changed = topic_names is not None and set(topic_names) != set(member.topic_names)
+        # What a new expression means is yet to be found, and is a reason then.
+        changed |= topic_regex not in (None, member.topic_regex) and self._expressions.is_known(topic_regex)
         if topic_names is not None:
             member.topic_names = topic_names
+        if topic_regex is not None:
+            member.topic_regex = topic_regex
         if assignor is not None:
             member.assignor = assignor
         voted = is_torn or (self._line.vote_bumps_epoch and self.preferred_assignor() != before)
         if self._partitions_changed(changed) or changed or voted or self.epoch == 0:
+            self.epoch += 1
+
+    def look_for_topics(self, now: int) -> None:
+        """That regular expressions mean. Once a heartbeat has been answered: whose it was hears of them with the next."""
+        if self._expressions.look({member.topic_regex for member in self.members.values()} - {""}, now):
+            self._partitions_changed(True)
             self.epoch += 1
 
     def _is_torn(self, member: GroupMember) -> bool:
@@ -161,7 +172,7 @@ class Group:
         if self._topic_changes_seen == self._topics.changes and not subscription_changed:
             return False
         self._topic_changes_seen = self._topics.changes
-        names = {name for member in self.members.values() for name in member.topic_names}
+        names = {name for member in self.members.values() for name in self._names(member)}
         known = tuple(self._topics.of(names))
         changed, self._known_partitions = known != self._known_partitions, known
         return changed
@@ -202,7 +213,10 @@ class Group:
 
     def _topic_ids(self, member: GroupMember) -> frozenset[str]:
         ids = self._topics.ids
-        return frozenset(ids[name] for name in member.topic_names if name in ids)
+        return frozenset(ids[name] for name in self._names(member) if name in ids)
+
+    def _names(self, member: GroupMember) -> frozenset[str]:
+        return self._expressions.means(member.topic_regex).union(member.topic_names)
 
     def leave_for_a_while(self, member: GroupMember) -> None:
         """Epoch −2: a static member keeps what it holds, under epochs of nobody."""

@@ -32,6 +32,7 @@ FENCED = (Error.FENCED_MEMBER_EPOCH, Error.UNKNOWN_MEMBER_ID)
 class NativeStyle(msgspec.Struct, frozen=True, kw_only=True):
     instance_id: str | None = None
     topics: tuple[str, ...] = ("foo",)
+    topic_regex: str | None = None
     assignor: str | None = None
     rebalance_timeout_ms: int = 300_000
     revoke_ms: int = 0
@@ -119,6 +120,7 @@ class NativeMember:
             instance_id=style.instance_id,
             rebalance_timeout_ms=style.rebalance_timeout_ms if say_all else -1,
             subscribed_topic_names=style.topics if say_all else None,
+            subscribed_topic_regex=style.topic_regex if say_all else None,
             server_assignor=style.assignor if say_all else None,
             owned=() if joining else tuple(sorted(self.owned)) if say_all or self._say_owned else None,
         )

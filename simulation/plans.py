@@ -69,10 +69,12 @@ def draw(seed: int) -> Plan:
         name: NativeStyle(revoke_ms=chance.choice((0, 0, 300, 4_000)))
         for name in NATIVES[: chance.randint(0, len(NATIVES))]
     }
+    natives, creations = _by_expression(Random(f"expressions of {seed}"), natives, ends_at)
     everybody = [*legacy, *natives]
     moves = [Move(chance.randint(0, 5_000), "starts", name) for name in everybody]
     moves += [_move(chance, ends_at, list(legacy), everybody) for _ in range(chance.randint(0, 12))]
     moves += _withdrawals(Random(f"rights of {seed}"), moves, list(legacy), ends_at)
+    moves += creations
     if any(move.verb == "changes_proxy" for move in moves):
         legacy = {name: _of_one_mind(style) for name, style in legacy.items()}
     return Plan(
@@ -140,6 +142,21 @@ def _withdrawals(chance: Random, others: list[Move], legacy: list[str], ends_at:
     return [move for move in moves if move.at <= ends_at]
 
 
+def _by_expression(
+    chance: Random, natives: dict[str, NativeStyle], ends_at: int
+) -> tuple[dict[str, NativeStyle], list[Move]]:
+    """Some subscribe by one, and a topic comes that it may mean. Drawn by itself, as withdrawals are."""
+    if not natives or chance.random() > EXPRESSIONS_PART:
+        return natives, []
+    expressions = {name: chance.choice((None, None, "foo", f"(foo|{NEW_TOPIC})", ".*")) for name in natives}
+    some = {
+        name: msgspec.structs.replace(style, topics=(), topic_regex=expression)
+        for name, style in natives.items()
+        if (expression := expressions[name]) is not None
+    }
+    return natives | some, [Move(chance.randint(0, ends_at), "topic_is_created")]
+
+
 # Which verbs are about somebody.
 VERBS = {
     "starts": True,
@@ -160,6 +177,9 @@ VERBS = {
     "topic_grows": False,
     "topic_is_deleted": False,
 }
+# In so many of the runs that have native members some of these subscribe by an expression.
+EXPRESSIONS_PART = 0.3
+NEW_TOPIC = "new"
 # In so many runs somebody may not read the group for a while.
 RIGHTS_PART = 0.3
 ERRORS = {"coordinator_moves": Error.NOT_COORDINATOR, "coordinator_loads": Error.COORDINATOR_LOAD_IN_PROGRESS}

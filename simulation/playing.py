@@ -10,7 +10,7 @@ from simulation.host import Proxy
 from simulation.invariants import Broken
 from simulation.legacy import LegacyClient
 from simulation.network import Weather
-from simulation.plans import ERRORS, Move, Plan
+from simulation.plans import ERRORS, NEW_TOPIC, Move, Plan
 from simulation.topics import Topics
 from simulation.world import World
 
@@ -69,6 +69,8 @@ def happen(world: World, move: Move) -> None:
             world.proxy_stops("proxy", move.amount, leaving=move.verb == "proxy_leaves")
         case "proxy_stands_still" if not world.proxies["proxy"].process.is_still:
             world.proxy_stands_still("proxy", STANDS_STILL_TIMES * move.amount)
+        case "topic_is_created" if NEW_TOPIC not in world.topics.ids:
+            world.topics.create(NEW_TOPIC, 2)
         case "topic_grows":
             world.topics.grow("foo", len(world.topics.of(["foo"])) + 1)
         case "topic_is_deleted" if "bar" in world.topics.ids:

@@ -214,6 +214,10 @@ class Story:
         self.world.proxy_stands_still(name, ms)
         return self.passes(ms)
 
+    def topic_is_created(self, name: str, count: int) -> Story:
+        self.world.topics.create(name, count)
+        return self
+
     def topic_grows(self, name: str, count: int) -> Story:
         self.world.topics.grow(name, count)
         return self

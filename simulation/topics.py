@@ -31,6 +31,11 @@ class Topics:
         del self.partitions[self.ids.pop(name)]
         self.changes += 1
 
+    @property
+    def created(self) -> int:
+        """How many ever were."""
+        return len(self.names)
+
     def of(self, names: Iterable[str]) -> tuple[TopicPartition, ...]:
         """All partitions of those named topics that exist."""
         known = sorted(self.ids[name] for name in names if name in self.ids)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from simulation.assignors import ASSIGNORS
 from simulation.errors import Error, Refused
 from translation.group_heartbeat import JOIN_EPOCH, STATIC_LEAVE_EPOCH, GroupHeartbeat
@@ -18,6 +20,15 @@ def check_request(request: GroupHeartbeat) -> None:
         raise Refused(Error.INVALID_REQUEST, f"epoch {request.member_epoch}")
     if request.server_assignor is not None and request.server_assignor not in ASSIGNORS:
         raise Refused(Error.UNSUPPORTED_ASSIGNOR, request.server_assignor)
+    _check_expression(request.subscribed_topic_regex)
+
+
+def _check_expression(expression: str | None) -> None:
+    """A broker does so last of all, for only then it knows whether the group has it already."""
+    try:
+        re.compile(expression or "")
+    except re.error as error:
+        raise Refused(Error.INVALID_REGULAR_EXPRESSION, f"{expression}: {error}") from error
 
 
 def _check_join(request: GroupHeartbeat) -> None:

@@ -211,7 +211,7 @@ class World:
         member = group.members[owner.member_id]
         if not member.reached(group.epoch):
             return f"{owner.name} is {member.holding.state.name} at {member.epoch}, the group at {group.epoch}"
-        target = {(self.topics.names[each.topic_id], each.partition) for each in group.target[member.member_id]}
+        target = {(self.topics.names[each.topic_id], each.partition) for each in group.target.get(member.member_id, ())}
         if owner.partitions != target:
             return f"{owner.name} owns {sorted(owner.partitions)}, its target is {sorted(target)}"
         return ""

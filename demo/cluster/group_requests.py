@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -41,8 +40,6 @@ def heartbeat(cluster: Cluster, request: Request) -> Any:
 def _heard(cluster: Cluster, request: Request) -> GroupHeartbeat:
     body = request.body
     names = body.subscribed_topic_names
-    if body.subscribed_topic_regex:
-        names = [each for each in cluster.topics.ids if re.fullmatch(body.subscribed_topic_regex, each)]
     owned = body.topic_partitions
     return GroupHeartbeat(
         group_id=body.group_id,
@@ -52,6 +49,7 @@ def _heard(cluster: Cluster, request: Request) -> GroupHeartbeat:
         rack_id=body.rack_id,
         rebalance_timeout_ms=body.rebalance_timeout_ms,
         subscribed_topic_names=None if names is None else tuple(names),
+        subscribed_topic_regex=body.subscribed_topic_regex,
         server_assignor=body.server_assignor,
         owned=None
         if owned is None
@@ -117,7 +115,7 @@ def _member(cluster: Cluster, member: MemberDescription) -> Any:
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=list(member.topic_names),
-        subscribed_topic_regex="",
+        subscribed_topic_regex=member.topic_regex,
         assignment=_shown(cluster, member.assignment),
         target_assignment=_shown(cluster, member.target),
         member_type=NATIVE,

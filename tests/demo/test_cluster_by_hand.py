@@ -93,6 +93,26 @@ async def test_a_member_that_falls_silent_is_gone_after_its_session(asker: Askin
         assert (await node.ask(1, again)).error_code == Code.UNKNOWN_MEMBER_ID
 
 
+async def test_who_subscribes_by_an_expression_hears_next_time_what_it_means(asker: Asking) -> None:
+    async with open_cluster(topics={"orders": 2, "payments": 1}) as cluster:
+        node = await asker(cluster)
+        join = m.ConsumerGroupHeartbeatRequest(
+            group_id="billing",
+            member_id="alice",
+            rebalance_timeout_ms=1_000,
+            subscribed_topic_names=[],
+            subscribed_topic_regex="ord.*",
+            topic_partitions=[],
+        )
+        joined = await node.ask(1, join)
+        assert joined.assignment.topic_partitions == []
+        beat = m.ConsumerGroupHeartbeatRequest(group_id="billing", member_id="alice", member_epoch=joined.member_epoch)
+        [given] = (await node.ask(1, beat)).assignment.topic_partitions
+        assert given.topic_id.hex() == cluster.topics.ids["orders"]
+        [group] = (await node.ask(0, m.ConsumerGroupDescribeRequest(group_ids=["billing"]))).groups
+        assert group.members[0].subscribed_topic_regex == "ord.*"
+
+
 async def test_a_fetch_waits_until_there_is_something(cluster: Cluster, asker: Asking) -> None:
     leader = cluster.leader(cluster.topics.ids["orders"], 0)
     node = await asker(cluster, leader)

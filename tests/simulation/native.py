@@ -46,6 +46,16 @@ class Native:
             owned=(),
         )
 
+    def joins_by(self, expression: str, *topics: str) -> Native:
+        """As the Java client does with a `SubscriptionPattern`, but that names no topics beside it."""
+        return self._send(
+            member_epoch=0,
+            rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+            subscribed_topic_names=topics,
+            subscribed_topic_regex=expression,
+            owned=(),
+        )
+
     def beats(self) -> Native:
         return self._send(member_epoch=self.epoch)
 
@@ -66,6 +76,11 @@ class Native:
     def subscribes(self, *topics: str) -> Native:
         self.topics = topics
         return self._send(member_epoch=self.epoch, subscribed_topic_names=topics)
+
+    def subscribes_by(self, expression: str, *topics: str) -> Native:
+        return self._send(
+            member_epoch=self.epoch, subscribed_topic_names=topics, subscribed_topic_regex=expression, owned=None
+        )
 
     def leaves(self, epoch: int = -1) -> Native:
         return self._send(member_epoch=epoch)

@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from simulation.brokers import LINES
 from simulation.errors import Error
-from simulation.plans import NATIVES, PEOPLE, STYLES
+from simulation.plans import NATIVES, NEW_TOPIC, PEOPLE, STYLES
 from simulation.story import Legacy, Native, Story
 from simulation.world import GROUP
 from tests.translation.depth import far
@@ -70,12 +70,17 @@ class AnyStory(RuleBasedStateMachine):
     def joins(self, manners: Manners) -> Any:
         return self.newcomer(manners) if len(self.story.world.legacy) < len(PEOPLE) else multiple()
 
-    @rule(target=native, through=st.sampled_from([None, "proxy"]), revoke_ms=st.sampled_from([0, 300, 4_000]))
-    def joins_natively(self, through: str | None, revoke_ms: int) -> Any:
+    @rule(
+        target=native,
+        through=st.sampled_from([None, "proxy"]),
+        revoke_ms=st.sampled_from([0, 300, 4_000]),
+        topics=st.sampled_from([{}, {"topics": (), "topic_regex": f"(foo|{NEW_TOPIC})"}]),
+    )
+    def joins_natively(self, through: str | None, revoke_ms: int, topics: dict[str, Any]) -> Any:
         count = len(self.story.world.natives)
         if count == len(NATIVES):
             return multiple()
-        native = self.story.native(NATIVES[count], through, revoke_ms=revoke_ms)
+        native = self.story.native(NATIVES[count], through, revoke_ms=revoke_ms, **topics)
         native.who.starts()
         return native
 
@@ -157,6 +162,11 @@ class AnyStory(RuleBasedStateMachine):
     @rule(loss=st.sampled_from([0.0, 0.1]), slowest_ms=st.sampled_from([1, 50, 300]))
     def weather_is(self, loss: float, slowest_ms: int) -> None:
         self.story.weather_is(request_loss=loss, answer_loss=loss, upstream_delay_ms=(1, slowest_ms))
+
+    @rule()
+    def topic_is_created(self) -> None:
+        if NEW_TOPIC not in self.story.world.topics.ids:
+            self.story.topic_is_created(NEW_TOPIC, 2)
 
     @rule()
     def topic_grows(self) -> None:

@@ -135,7 +135,7 @@ class RealCoordinator:
 
     def _on_the_wire(self, request: GroupHeartbeat) -> m.ConsumerGroupHeartbeatRequest:
         names, timeout_ms = request.subscribed_topic_names, request.rebalance_timeout_ms
-        owned = request.owned
+        expression, owned = request.subscribed_topic_regex, request.owned
         return m.ConsumerGroupHeartbeatRequest(
             group_id=request.group_id and self._group,
             member_id=request.member_id,
@@ -144,6 +144,7 @@ class RealCoordinator:
             rack_id=request.rack_id,
             rebalance_timeout_ms=timeout_ms if timeout_ms == -1 else timeout_ms // PACE,
             subscribed_topic_names=None if names is None else [self.topics.real(name) for name in names],
+            subscribed_topic_regex=expression and f"(?:{expression}){self.topics.real('')}",
             server_assignor=request.server_assignor,
             topic_partitions=None if owned is None else [_topic_partitions(each) for each in owned],
         )
@@ -170,4 +171,5 @@ def _member(member: m.ConsumerGroupDescribeResponseMember) -> MemberDescription:
         tuple(member.subscribed_topic_names),
         _partitions(member.assignment),
         _partitions(member.target_assignment),
+        topic_regex=member.subscribed_topic_regex or "",
     )

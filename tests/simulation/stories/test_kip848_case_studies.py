@@ -10,6 +10,7 @@ import msgspec
 from simulation.brokers import V4_4
 from simulation.coordinator import Coordinator
 from simulation.errors import Error
+from simulation.expressions import AT_LEAST_MS
 from simulation.group import Group
 from simulation.topics import Topics
 from tests.simulation.conftest import Bench
@@ -164,6 +165,27 @@ def test_fail_over_checks_whether_topics_have_changed() -> None:
     fails_over(bench)
     a.beats()
     b.beats()
+    assert bench.stand() == ("Stable", 23, 23)
+
+
+def test_fail_over_checks_whether_new_topics_match_an_expression() -> None:
+    """ "Whether new topics match the regex subscriptions": and it triggers a rebalance if they do."""
+    bench = a_group(foo=2, epoch=20)
+    a, b = bench.members("A", "B")
+    a.joins_by("(foo|bar)")
+    b.joins()
+    bench.settle(a, b)
+    assert bench.stand() == ("Stable", 22, 22)
+    bench.passes(AT_LEAST_MS)
+    bench.topics.create("bar", 2)
+    fails_over(bench)
+    # Whoever beats first.
+    b.beats()
+    assert bench.stand() == ("Assigning", 23, 22)
+    a.beats()
+    b.beats().acknowledges()
+    a.beats().is_at(23, 0, 0, 1)
+    b.is_at(23, 1)
     assert bench.stand() == ("Stable", 23, 23)
 
 

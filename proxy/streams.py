@@ -87,7 +87,11 @@ class Streams:
                 if len(choices) > 1:
                     self.calls.failed(address, target, str(refused) or NO_ANSWER)
                 failure = refused
-        raise failure
+        try:
+            raise failure
+        finally:
+            # It refers to this call, which refers to it: where no broker is, each who comes would leave that behind.
+            del failure
 
     async def _connect_to(self, target: Target) -> SocketStream:
         sock = self.calls.begin(target)

@@ -21,6 +21,7 @@ import pytest
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from tests.kafka import Cluster
+from tests.kafka.ports import free_ports
 from tests.kafka.wire import send
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import secured
@@ -181,25 +182,47 @@ def proxy_of(kafka: Cluster, settings: str, place: Path) -> Iterator[Watched]:
 
 @pytest.mark.parametrize("visit", VISITS_OF)
 def test_who_has_been_here_leaves_nothing(watched: Watched, kafka: Cluster, visit: Visit) -> None:
-    door = Door(("127.0.0.1", watched.port_of(NODE)))
-    nothing_stays(watched, lambda topic: visit(door, topic), kafka)
+    door, topic = Door(("127.0.0.1", watched.port_of(NODE))), topic_of(kafka)
+    nothing_stays(watched, lambda: visit(door, topic))
 
 
 @pytest.mark.parametrize("visit", OVER_TLS)
 def test_nor_who_comes_over_tls(watched_tls: Watched, kafka_tls: Cluster, visit: Visit) -> None:
-    assert kafka_tls.certificates is not None
-    trusted = ssl.create_default_context(cafile=str(kafka_tls.certificates.authority))
-    door = Door(("127.0.0.1", watched_tls.port_of(NODE)), trusted)
-    nothing_stays(watched_tls, lambda topic: visit(door, topic), kafka_tls)
+    door, topic = Door(("127.0.0.1", watched_tls.port_of(NODE)), trusting(kafka_tls)), topic_of(kafka_tls)
+    nothing_stays(watched_tls, lambda: visit(door, topic))
 
 
-def nothing_stays(watched: Watched, visit: Callable[[str], None], kafka: Cluster) -> None:
-    topic = f"visited-{uuid.uuid4()}"
-    kafka.create_topic(topic)
-    kafka.coordinator(topic)
+@pytest.mark.parametrize("with_tls", [False, True], ids=["plaintext", "TLS"])
+def test_nor_who_finds_no_broker(kafka_tls: Cluster, with_tls: bool, tmp_path: Path) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text(secured(kafka_tls.certificates) if with_tls else "")  # type: ignore[arg-type]
+    [nobody] = free_ports(1)
+    with Watched(f"127.0.0.1:{nobody}", "--config", str(config)) as proxy:
+        door = Door(("127.0.0.1", proxy.base), trusting(kafka_tls) if with_tls else None)
+
+        def visit() -> None:
+            with pytest.raises((ConnectionError, ssl.SSLError)), closing(Visitor(door, "none")) as one:
+                one.ask(keys.API_VERSIONS, 0, m.ApiVersionsRequest())
+
+        nothing_stays(proxy, visit)
+
+
+def topic_of(kafka: Cluster) -> str:
+    name = f"visited-{uuid.uuid4()}"
+    kafka.create_topic(name)
+    kafka.coordinator(name)
+    return name
+
+
+def trusting(kafka: Cluster) -> ssl.SSLContext:
+    assert kafka.certificates is not None
+    return ssl.create_default_context(cafile=str(kafka.certificates.authority))
+
+
+def nothing_stays(watched: Watched, visit: Callable[[], None]) -> None:
     before = watched.held()
     for _ in range(VISITS):
-        visit(topic)
+        visit()
     garbage: Counter[str] = Counter()
 
     def stays() -> dict[str, int]:

@@ -36,10 +36,11 @@ class Watched(Running):
     def held(self) -> Held:
         """Garbage is that of the time since this was last asked."""
         said = _said_by(self.process.pid)
-        said.unlink(missing_ok=True)
         self.process.send(signal.SIGUSR1)
         until(said.exists, "the proxy says what it holds")
-        return msgspec.json.decode(said.read_bytes(), type=Held)
+        held = msgspec.json.decode(said.read_bytes(), type=Held)
+        said.unlink()
+        return held
 
 
 def _said_by(pid: int) -> Path:

@@ -56,6 +56,7 @@ Time, comings and goings:
 The members of one group together:
     group.py            what do they know together?
     motion.py           when do they look closely at the coordinator?
+    replacing.py        how long is a replacement waited for?
     watch.py            whose turn is it to look?
     handover.py         when can partitions change hands?
 

@@ -170,6 +170,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interval_ms: int = 0  # how often all are to beat by the coordinator's wish; 0: nobody has heard it
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
+    left_at: int | None = None  # somebody left then, and nobody has come since
+    away_ms: int = 0  # so long the last who was replaced was away
     hushed_until: int = 0  # how far all members have been told of that
     told_until: int = 0  # and how far of motion
     wishers: frozenset[str] = frozenset()  # members here that want a description
@@ -193,6 +195,11 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def heartbeat_ms(self) -> int:
         """How often a direct native member beats: a coordinator tells all members of a group the same."""
         return self.interval_ms or self.pacing.heartbeat_ms
+
+    @property
+    def grace_ms(self) -> int:
+        """How long a replacement is waited for: see replacing.py."""
+        return max(self.pacing.grace_ms, 2 * self.away_ms)
 
     @property
     def assignor(self) -> str | None:
@@ -243,14 +250,16 @@ def native_due_at(group: Group, member_id: str, epoch: int, now: int) -> int:
     if known is None or not known.passing or known.epoch != epoch or not group.pacing.paces_natives:
         return now
     since = now if known.put_off_at is None else known.put_off_at
-    return max(now, min(group.quiet_until, since + group.pacing.grace_ms))
+    return max(now, min(group.quiet_until, since + group.grace_ms))
 
 
 def native_put_off_ms(group: Group, due_at: int, now: int) -> int:
-    """The interval told to who is put off: what is left of the grace. All of a crowd would be back at one moment then, and in
-    step ever after: for as long as a grace they keep their distance."""
-    crowd_ms = min(_crowd_ms(group), group.pacing.grace_ms)
-    return min(max(due_at - now, _answerable_ms(group), crowd_ms), group.heartbeat_ms)
+    """The interval told to who is put off: what is left of the grace, and of a long one a part, for the replacement may come
+    sooner. All of a crowd would be back at one moment then, and in step ever after: for as long as a grace they keep their
+    distance."""
+    left_ms = min(due_at - now, group.pacing.grace_ms)
+    crowd_ms = min(_crowd_ms(group), group.grace_ms)
+    return min(max(left_ms, _answerable_ms(group), crowd_ms), group.heartbeat_ms)
 
 
 def native_interval_ms(group: Group, interval_ms: int, now: int) -> int:

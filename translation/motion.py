@@ -39,6 +39,7 @@ from translation.group import (
 )
 from translation.group_heartbeat import JOIN_EPOCH, STATIC_LEAVE_EPOCH, TopicPartition
 from translation.handover import TRUST_MS, held, on_its_way, plans, rest_from
+from translation.replacing import someone_came, someone_is_new, someone_left
 from translation.states import Phase, Standing
 from translation.watch import free_seat, looked_at, part_of
 
@@ -75,6 +76,8 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
             group = _with(group, wishers=group.wishers | {fact.member_id}, describe_at=_next_description(group, now))
         case Described():
             group = _epoch_rose(group, fact.group_epoch, None, now)
+            if someone_is_new(group, fact):
+                group = someone_came(group, now)
             group = _with(group, members=_seen(group, fact, now), described_topics=fact.topics)
             orders += _tell_described(group, fact, now)
             group = _described(group, now)
@@ -115,10 +118,11 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     before = group.members.get(name)
     if transition.standing in OUTSIDE:
         group = _without(group, name)
-        # Whose session has ended is not being replaced just now.
-        grace_ms = group.pacing.grace_ms if transition.request is not None else 0
         # Who was refused has not been in the group, and leaves nothing.
-        return _stir(group, now, grace_ms) if before is not None and before.epoch > 0 else group
+        if before is None or before.epoch <= 0:
+            return group
+        # Whose session has ended is not being replaced just now.
+        return _stir(group, now) if transition.request is None else _may_be_replaced(group, now)
     owned, assigned = frozenset(transition.owned), frozenset(transition.assigned)
     losses = owned - assigned
     group = _with(group, interval_ms=changed.interval_ms or group.interval_ms)
@@ -139,6 +143,8 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     )
     locals_ = group.locals if name in group.locals else tuple(sorted((*group.locals, name)))
     group = _with(group, members=members, locals=locals_)
+    if transition.epoch > 0 and (before is None or before.epoch <= 0):
+        group = someone_came(group, now)
     is_news = transition.epoch != transition.epoch_before or transition.phase_before is Phase.ABSENT
     has_to_give = before is not None and not losses <= before.losses
     if has_to_give and transition.request is None and transition.epoch == group.epoch:
@@ -185,6 +191,8 @@ def _native_beat(group: Group, beat: NativeBeat, now: int) -> Group:
         group = _with(group, slowest_ms=beat.answered_after_ms, slowest_until=now + SLOWEST_MS)
     if beat.epoch_sent < JOIN_EPOCH:
         return _native_left(group, beat, now)
+    if beat.epoch_sent == JOIN_EPOCH:
+        group = someone_came(group, now)
     if now - group.forgot_at > FORGET_MS:
         group = _with(group, members=_there(group, now), forgot_at=now)
     members = _know(
@@ -204,7 +212,7 @@ def _native_left(group: Group, beat: NativeBeat, now: int) -> Group:
     to give up, if it was behind, is free at once."""
     left, group = group.members.get(beat.member_id, UNKNOWN), _without(group, beat.member_id)
     if beat.epoch_sent != STATIC_LEAVE_EPOCH:
-        return _stir(group, now, group.pacing.grace_ms)
+        return _may_be_replaced(group, now)
     return _stir(group, now) if 0 < left.epoch < group.epoch else group
 
 
@@ -221,6 +229,11 @@ def _there(group: Group, now: int) -> dict[str, Known]:
 def is_deserted(group: Group, now: int) -> bool:
     """Nobody of it lives here or passes. Who else was seen in it may be there for years: nothing says when they end."""
     return not any(known.local or (known.passing and not has_faded(known, now)) for known in group.members.values())
+
+
+def _may_be_replaced(group: Group, now: int) -> Group:
+    group = someone_left(group, now)
+    return _stir(group, now, group.grace_ms)
 
 
 def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:

@@ -63,6 +63,8 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     native_us: int = 1000
     # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
     grace_ms: int = 500
+    # Where the last replacement came later than that, but no later than this, the next is waited for longer (replacing.py).
+    longest_away_ms: int = 1500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
     describe_from: int = 1
     # Descriptions are at least this far apart, in µs for each member of the group: 100 ms for a thousand members.

@@ -32,4 +32,4 @@ def looked_at(group: Group, looker: str | None, now: int) -> int:
     interval_ms = group.heartbeat_ms
     others = [group.members[name].seat for name in group.locals if name != looker]
     ago = min(((now - int(interval_ms * part_of(seat))) % interval_ms for seat in others), default=interval_ms)
-    return now - (min(ago, group.pacing.poll_ms + group.pacing.grace_ms) if group.is_moving(now) else ago)
+    return now - (min(ago, group.pacing.poll_ms + group.grace_ms) if group.is_moving(now) else ago)

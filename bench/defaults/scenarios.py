@@ -99,13 +99,29 @@ def one_leaves(style: dict[str, Any], natives: int = 0) -> Scenario:
 
 def rolling(style: dict[str, Any], natives: int = 0) -> Scenario:
     """Each member stops, and a replacement starts a moment later; the next a few seconds after that."""
+    return _one_by_one(style, 3, natives, (200, 900), lambda story, name: story.legacy(name, **style).asks_to_join())
 
+
+def steadily(away_ms: int) -> Scenario:
+    """As one supervisor restarts them: each is away for about as long as the others."""
+    about = (away_ms * 9 // 10, away_ms * 11 // 10)
+    return _one_by_one(EAGER, 6, 0, about, lambda story, name: story.legacy(name).asks_to_join())
+
+
+def upgrade(style: dict[str, Any]) -> Scenario:
+    """Each replacement is a native member that goes past the proxy."""
+    return _one_by_one(style, 3, 0, (200, 900), lambda story, name: story.native(name).joins())
+
+
+def _one_by_one(
+    style: dict[str, Any], legacy: int, natives: int, away_ms: tuple[int, int], replace: Callable[[Story, str], object]
+) -> Scenario:
     def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
-        story, chance = at_rest(rules, pacing, seed, style, 3, natives), Random(seed)
-        for number in range(3):
+        story, chance = at_rest(rules, pacing, seed, style, legacy, natives), Random(seed)
+        for number in range(legacy):
             story.world.legacy[f"legacy{number}"].stops()
-            story.passes(chance.randint(200, 900))
-            story.legacy(f"replacement{number}", **style).asks_to_join()
+            story.passes(chance.randint(*away_ms))
+            replace(story, f"replacement{number}")
             story.passes(chance.randint(3_000, 8_000))
         return story
 
@@ -125,4 +141,8 @@ SCENARIOS: dict[str, Scenario] = {
     "rolling restart, eager": rolling(EAGER),
     "rolling restart, cooperative": rolling(COOPERATIVE),
     "rolling restart, with 2 natives": rolling(EAGER, natives=2),
+    "six restart, away for a second": steadily(1_000),
+    "six restart, away for two": steadily(2_000),
+    "rolling upgrade, eager": upgrade(EAGER),
+    "rolling upgrade, cooperative": upgrade(COOPERATIVE),
 }

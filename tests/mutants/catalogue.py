@@ -667,9 +667,39 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "return _stir(group, now, grace_ms) if before",
-        "return _stir(group, now) if before",
+        "    return _stir(group, now, group.grace_ms)",
+        "    return _stir(group, now)",
         "after a leave the coordinator is not hurried",
+    ),
+    Mutant(
+        "group.py",
+        "max(self.pacing.grace_ms, 2 * self.away_ms)",
+        "self.pacing.grace_ms",
+        "who restarts after another is waited for as that one was",
+    ),
+    Mutant(
+        "replacing.py",
+        "away_ms=0 if is_lost else group.away_ms",
+        "away_ms=group.away_ms",
+        "who was not replaced is no reason to wait longer for others",
+    ),
+    Mutant(
+        "replacing.py",
+        "away_ms=away_ms if is_replacement else 0",
+        "away_ms=away_ms",
+        "who comes long after a leave replaces nobody",
+    ),
+    Mutant(
+        "replacing.py",
+        "group.described_at is not None and any(",
+        "any(",
+        "those of a first description are no newcomers",
+    ),
+    Mutant(
+        "motion.py",
+        "if someone_is_new(group, fact):",
+        "if False:",
+        "a native member past us replaces who has left, too",
     ),
     Mutant(
         "motion.py",
@@ -1003,7 +1033,7 @@ GROUP = (
     ),
     Mutant(
         "group.py",
-        "min(_crowd_ms(group), group.pacing.grace_ms)",
+        "min(_crowd_ms(group), group.grace_ms)",
         "_crowd_ms(group)",
         "one of a crowd that is put off is back when the grace is over",
     ),
@@ -1015,7 +1045,7 @@ GROUP = (
     ),
     Mutant(
         "group.py",
-        "min(group.quiet_until, since + group.pacing.grace_ms)",
+        "min(group.quiet_until, since + group.grace_ms)",
         "group.quiet_until",
         "a native member is not put off for ever, whoever else leaves meanwhile",
     ),

@@ -504,6 +504,19 @@ def test_who_is_put_off_comes_again_when_it_is_due_and_no_less_often_than_the_co
     assert native_put_off_ms(told([(0, beat)], QUIET)[0], due_at, 0) == told_ms
 
 
+def test_who_is_put_off_for_a_long_grace_comes_in_the_middle_of_it_too() -> None:
+    """The replacement may have come meanwhile, and there may be something to give up for it."""
+    group = msgspec.structs.replace(QUIET, away_ms=900, interval_ms=5_000)
+    assert native_put_off_ms(group, due_at=1_800, now=0) == 1_000
+
+
+def test_but_it_is_not_answered_before_that_is_over() -> None:
+    group = msgspec.structs.replace(QUIET, away_ms=900)
+    group, _ = told([(10_000, beats("x")), (10_000, changed("m")), (20_000, gone("m"))], group)
+    group, _ = told([(20_100, NativePutOff(member_id="x")), (21_100, NativePutOff(member_id="x"))], group)
+    assert native_due_at(group, "x", 3, 21_100) == 21_800
+
+
 @pytest.mark.parametrize(("natives", "told_ms"), [(2, 500), (700, 700), (2_000, 1_000)])
 def test_those_of_a_crowd_that_are_put_off_do_not_come_at_one_moment_nor_much_later(natives: int, told_ms: int) -> None:
     """Of two thousand each heard two seconds, where half a one was left of the grace."""

@@ -287,6 +287,26 @@ def test_it_does_so_too_when_the_step_before_was_a_moment_ago() -> None:
     assert [member.who.joins for member in members[1:]] == joins
 
 
+@pytest.mark.parametrize("style", [{}, {"cooperative": True, "assignor": "cooperative-sticky"}])
+def test_of_those_who_restart_one_by_one_only_the_first_disturbs_anybody(style: dict[str, Any]) -> None:
+    """Each is away for a second, longer than the grace. The first tells how long, and the others are waited for."""
+    story = Story(foo=8)
+    old = [story.legacy(f"old-{number}", **style).joins() for number in range(4)]
+    story.settles()
+    new: list[Legacy] = []
+    for number, member in enumerate(old):
+        story.passes(5_000)
+        present = [*new, *old[number + 1 :]]
+        joins, share = [each.who.joins for each in present], member.who.partitions
+        member.leaves()
+        story.passes(1_000)
+        new.append(story.legacy(f"new-{number}", **style).joins())
+        story.settles()
+        if number > 0:
+            assert new[-1].who.partitions == share
+            assert [each.who.joins for each in present] == joins
+
+
 def nobody_beats_soon(story: Story) -> None:
     """A heartbeat that happens to come between the two would be a reason to compute a target without the newcomer."""
     members, settings = story.world.group.members.values(), story.world.coordinator.settings

@@ -1,0 +1,82 @@
+"""How long a replacement is waited for after a leave: as the last one had it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.translation.facts import PACING, QUIET, changed, described, gone, member, of_locals, told
+from translation.group import AnyGroupFact, Group, NativeBeat
+from translation.states import Phase
+
+LOCAL = changed("x", phase_before=Phase.ABSENT)
+PASSING = NativeBeat(member_id="x", epoch_sent=0, epoch_answered=3)
+DIRECT = described(*(member(name, 2, (), ()) for name in ("a", "b", "c", "x")))
+LEAVES_PAST_US = NativeBeat(member_id="x", epoch_sent=-1, epoch_answered=-1)
+
+
+def of_three() -> Group:
+    return told([(0, described(*(member(name, 2, (), ()) for name in "abc")))], of_locals("a", "b", "c"))[0]
+
+
+def waits_ms(group: Group, at: int = 20_000) -> int:
+    """For the replacement of who leaves now."""
+    return told([(at, gone("b"))], group)[0].quiet_until - at
+
+
+@pytest.mark.parametrize("newcomer", [LOCAL, PASSING, DIRECT])
+def test_the_next_one_is_waited_for_twice_as_long_as_the_last_was_away(newcomer: AnyGroupFact) -> None:
+    group, _ = told([(10_000, gone("a")), (10_700, newcomer)], of_three())
+    assert waits_ms(group) == 1_400
+    # Whoever comes later replaces nobody.
+    again, _ = told([(11_900, changed("y", phase_before=Phase.ABSENT))], group)
+    assert waits_ms(again) == 1_400
+
+
+def test_so_it_is_where_the_one_who_left_had_gone_past_us() -> None:
+    group, _ = told([(9_000, PASSING), (10_000, LEAVES_PAST_US), (10_900, LOCAL)], of_three())
+    assert waits_ms(group) == 1_800
+
+
+@pytest.mark.parametrize(("away_ms", "next_ms"), [(100, 1_000), (500, 1_000), (1_500, 3_000), (1_501, 1_000)])
+def test_no_less_than_the_first_and_not_for_who_is_away_for_long(away_ms: int, next_ms: int) -> None:
+    assert waits_ms(told([(10_000, gone("a")), (10_000 + away_ms, LOCAL)], of_three())[0]) == next_ms
+
+
+def test_of_many_who_leave_together_the_last_is_the_one_who_is_replaced() -> None:
+    group = told([(10_000, gone("a")), (10_300, gone("c")), (11_200, LOCAL)], of_locals("a", "b", "c", "d"))[0]
+    assert waits_ms(group) == 1_800
+
+
+def test_a_bet_that_was_lost_is_not_made_again() -> None:
+    learnt, _ = told([(10_000, gone("a")), (10_900, LOCAL)], of_locals("a", "b", "c", "d"))
+    still, _ = told([(20_000, gone("c")), (21_800, gone("d"))], learnt)
+    assert waits_ms(still, at=22_000) == 1_800
+    lost, _ = told([(20_000, gone("c")), (21_801, gone("d"))], learnt)
+    assert waits_ms(lost, at=22_000) == 1_000
+
+
+@pytest.mark.parametrize(
+    "nobody_new",
+    [
+        changed("b", epoch=3),
+        NativeBeat(member_id="x", epoch_sent=3, epoch_answered=4),
+        described(*(member(name, 2, (), ()) for name in "bc")),
+        changed("x", epoch=0, phase_before=Phase.ABSENT),
+    ],
+)
+def test_who_is_there_already_or_is_not_let_in_replaces_nobody(nobody_new: AnyGroupFact) -> None:
+    group, _ = told([(10_000, gone("a")), (10_900, nobody_new)], of_three())
+    assert waits_ms(group) == 1_000
+
+
+def test_those_of_a_first_description_may_have_been_there_for_years() -> None:
+    group, _ = told([(10_000, gone("a")), (10_900, DIRECT)], of_locals("a", "b", "c"))
+    assert waits_ms(group) == 1_000
+
+
+def test_where_nobody_may_be_away_for_longer_each_is_waited_for_as_the_first() -> None:
+    pacing = msgspec.structs.replace(PACING, longest_away_ms=0)
+    group = msgspec.structs.replace(of_three(), pacing=pacing)
+    assert waits_ms(told([(10_000, gone("a")), (10_900, LOCAL)], group)[0]) == 1_000
+    assert QUIET.grace_ms == 1_000

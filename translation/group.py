@@ -135,6 +135,8 @@ TIMES_AS_SOON = 4
 LOOK_APART_MS = 10
 # Who waits asks for a description ten times a second, and fifty each would have one of their own: this far apart, they share.
 AGAIN_MS = 25
+# What comes later than this after a leave has nothing to do with it.
+REPLACED_MS = 60_000
 # The next answer may take so many times as long as the slowest of the last half minute.
 TIMES_AS_SLOW = 4
 SLOWEST_MS = 30_000
@@ -171,7 +173,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
     left_at: int | None = None  # somebody left then, and nobody has come since
-    away_ms: int = 0  # so long the last who was replaced was away
+    away_ms: int = 0  # so long the last who left was missed, till somebody came or the next left
     hushed_until: int = 0  # how far all members have been told of that
     told_until: int = 0  # and how far of motion
     wishers: frozenset[str] = frozenset()  # members here that want a description
@@ -199,7 +201,9 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def grace_ms(self) -> int:
         """How long a replacement is waited for: see replacing.py."""
-        return max(self.pacing.grace_ms, 2 * self.away_ms)
+        if self.away_ms <= self.pacing.longest_away_ms:
+            return max(self.pacing.grace_ms, 2 * self.away_ms)
+        return 0 if self.away_ms <= REPLACED_MS else self.pacing.grace_ms
 
     @property
     def assignor(self) -> str | None:

@@ -63,7 +63,7 @@ class Pacing(msgspec.Struct, frozen=True, kw_only=True):
     native_us: int = 1000
     # After a leave the coordinator is not hurried: a replacement that joins within this time inherits at once.
     grace_ms: int = 500
-    # Where the last replacement came later than that, but no later than this, the next is waited for longer (replacing.py).
+    # If it came later, but no later than this, the next is waited for longer, and else not at all (replacing.py).
     longest_away_ms: int = 1500
     # With more members than this, a moving group is watched by one ConsumerGroupDescribe instead of their heartbeats.
     describe_from: int = 1

@@ -37,10 +37,10 @@ that the leaver had lies idle for that much longer. A restart that takes longer 
 chosen, and deployments that scale down pay for every ms: hence the shortest grace that covers a process which is replaced
 at once. Whose replacement takes longer, the next is waited for longer, below.""",
     "longest_away_ms": """Processes that are restarted one by one are away for about the same time. So where a replacement
-comes later than `grace_ms`, but no later than this, the next one is waited for twice as long as that was away; when nobody
-has come by then, as short as at first. Where each is away for a second the first of six disturbs everybody, and the others
-nobody, with less idle time than if what they had is given to others and back again. Away for longer it is more idle time for
-fewer revocations: hence an end to it. 0: each is waited for as the first.""",
+comes later than `grace_ms`, but no later than this, the next one is waited for twice as long as that was away: where each is
+away for a second, the first of six disturbs everybody and the others nobody, with less idle time than if what they had is
+given to others and back again. Where it comes later still, or nobody comes before the next leaves, that one is not waited for
+at all: to wait for it would be more idle time for fewer revocations, or for nothing.""",
 }
 
 NOT_SWEPT = """## Those that are not swept

@@ -22,7 +22,7 @@ SWEEPS: dict[str, tuple[float, ...]] = {
     "hold_beat_part": (0.0, 0.5, 0.8, 0.9),
     "describe_from": (1, 2, 4, 1000),
     "grace_ms": (0, 500, 1000, 2000),
-    "longest_away_ms": (0, 1000, 1500, 2500),
+    "longest_away_ms": (500, 1000, 1500, 2500),
 }
 WATCHED_MS = 20_000
 

@@ -97,31 +97,38 @@ def one_leaves(style: dict[str, Any], natives: int = 0) -> Scenario:
     return play
 
 
-def rolling(style: dict[str, Any], natives: int = 0) -> Scenario:
-    """Each member stops, and a replacement starts a moment later; the next a few seconds after that."""
-    return _one_by_one(style, 3, natives, (200, 900), lambda story, name: story.legacy(name, **style).asks_to_join())
+def scale_down(style: dict[str, Any]) -> Scenario:
+    """Three of six leave for good, one by one."""
+
+    def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
+        story, chance = at_rest(rules, pacing, seed, style, 6, 0), Random(seed)
+        for number in range(3):
+            story.world.legacy[f"legacy{number}"].stops()
+            story.passes(chance.randint(3_000, 8_000))
+        return story
+
+    return play
 
 
-def steadily(away_ms: int) -> Scenario:
-    """As one supervisor restarts them: each is away for about as long as the others."""
-    about = (away_ms * 9 // 10, away_ms * 11 // 10)
-    return _one_by_one(EAGER, 6, 0, about, lambda story, name: story.legacy(name).asks_to_join())
-
-
-def upgrade(style: dict[str, Any]) -> Scenario:
-    """Each replacement is a native member that goes past the proxy."""
-    return _one_by_one(style, 3, 0, (200, 900), lambda story, name: story.native(name).joins())
-
-
-def _one_by_one(
-    style: dict[str, Any], legacy: int, natives: int, away_ms: tuple[int, int], replace: Callable[[Story, str], object]
+def rolling(
+    style: dict[str, Any],
+    legacy: int = 3,
+    natives: int = 0,
+    away_ms: tuple[int, int] = (200, 900),
+    by_natives: bool = False,
 ) -> Scenario:
+    """Each member stops, and a replacement starts a moment later; the next a few seconds after that. `by_natives`: it goes
+    past the proxy."""
+
     def play(rules: Rules, pacing: Pacing, seed: int) -> Story:
         story, chance = at_rest(rules, pacing, seed, style, legacy, natives), Random(seed)
         for number in range(legacy):
             story.world.legacy[f"legacy{number}"].stops()
             story.passes(chance.randint(*away_ms))
-            replace(story, f"replacement{number}")
+            if by_natives:
+                story.native(f"replacement{number}").joins()
+            else:
+                story.legacy(f"replacement{number}", **style).asks_to_join()
             story.passes(chance.randint(3_000, 8_000))
         return story
 
@@ -138,11 +145,12 @@ SCENARIOS: dict[str, Scenario] = {
     "a native joins, eager": a_native_joins(EAGER),
     "one leaves for good, eager": one_leaves(EAGER),
     "one leaves for good, cooperative": one_leaves(COOPERATIVE),
+    "three of six leave, eager": scale_down(EAGER),
     "rolling restart, eager": rolling(EAGER),
     "rolling restart, cooperative": rolling(COOPERATIVE),
     "rolling restart, with 2 natives": rolling(EAGER, natives=2),
-    "six restart, away for a second": steadily(1_000),
-    "six restart, away for two": steadily(2_000),
-    "rolling upgrade, eager": upgrade(EAGER),
-    "rolling upgrade, cooperative": upgrade(COOPERATIVE),
+    "six restart, away for a second": rolling(EAGER, legacy=6, away_ms=(900, 1_100)),
+    "six restart, away for two": rolling(EAGER, legacy=6, away_ms=(1_800, 2_200)),
+    "rolling upgrade, eager": rolling(EAGER, by_natives=True),
+    "rolling upgrade, cooperative": rolling(COOPERATIVE, by_natives=True),
 }

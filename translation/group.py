@@ -180,7 +180,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked_at: int | None = None  # a description is on its way since then
     described_at: int | None = None
     stirred: bool = True  # somebody here or passing has moved since a description was asked for
-    described_topics: int = 0  # how many topics that named
+    described_ids: frozenset[str] = frozenset()  # whom that named
+    described_topics: int = 0  # and how many topics
     epoch: int = 0  # the newest that is known
     rose_at: int | None = None  # it rose (for somebody came, went or asked) at this time or later
     rose_within_ms: int = 0  # but no later than so long after it

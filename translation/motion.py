@@ -77,8 +77,9 @@ def group_step(group: Group, fact: AnyGroupFact, now: int) -> tuple[Group, list[
         case Described():
             group = _epoch_rose(group, fact.group_epoch, None, now)
             if someone_is_new(group, fact):
-                group = someone_came(group, now)
-            group = _with(group, members=_seen(group, fact, now), described_topics=fact.topics)
+                group = _stir(someone_came(group, now), now)
+            ids = frozenset(each.member_id for each in fact.members)
+            group = _with(group, members=_seen(group, fact, now), described_ids=ids, described_topics=fact.topics)
             orders += _tell_described(group, fact, now)
             group = _described(group, now)
         case DescriptionFailed():
@@ -118,8 +119,9 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     before = group.members.get(name)
     if transition.standing in OUTSIDE:
         group = _without(group, name)
-        # Who was refused has not been in the group, and leaves nothing.
-        if before is None or before.epoch <= 0:
+        # Who was refused has not been in the group, and leaves nothing; and a leave is told of twice, as it is said and as it
+        # is answered: between the two a description may still have named the leaver.
+        if before is None or not before.local or before.epoch <= 0:
             return group
         # Whose session has ended is not being replaced just now.
         return _stir(group, now) if transition.request is None else _may_be_replaced(group, now)
@@ -233,7 +235,8 @@ def is_deserted(group: Group, now: int) -> bool:
 
 def _may_be_replaced(group: Group, now: int) -> Group:
     group = someone_left(group, now)
-    return _stir(group, now, group.grace_ms)
+    group = _stir(group, now, group.grace_ms)
+    return _with(group, describe_at=_next_description(group, now)) if group.is_watched else group
 
 
 def _stir(group: Group, now: int, grace_ms: int = 0) -> Group:

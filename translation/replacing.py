@@ -28,4 +28,5 @@ def someone_came(group: Group, now: int) -> Group:
 
 def someone_is_new(group: Group, described: Described) -> bool:
     """A native member past us. Who is in the first description of a group may have been there for years."""
-    return group.described_at is not None and any(each.member_id not in group.members for each in described.members)
+    known = group.described_ids | group.members.keys()
+    return group.described_at is not None and any(each.member_id not in known for each in described.members)

@@ -667,8 +667,8 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
-        "    return _stir(group, now, group.grace_ms)",
-        "    return _stir(group, now)",
+        "    group = _stir(group, now, group.grace_ms)",
+        "    group = _stir(group, now)",
         "after a leave the coordinator is not hurried",
     ),
     Mutant(
@@ -700,6 +700,30 @@ GROUP = (
         "group.left_at is not None and now - group.left_at > group.pacing.longest_away_ms",
         "group.left_at is not None",
         "of many who leave together none says that nobody comes back",
+    ),
+    Mutant(
+        "replacing.py",
+        "group.described_ids | group.members.keys()",
+        "group.members.keys()",
+        "who has just left is no newcomer, though a description may still name it",
+    ),
+    Mutant(
+        "motion.py",
+        "before is None or not before.local or before.epoch <= 0",
+        "before is None or before.epoch <= 0",
+        "a leave is one leave, said and heard",
+    ),
+    Mutant(
+        "motion.py",
+        "_with(group, describe_at=_next_description(group, now)) if group.is_watched else group",
+        "group",
+        "in the grace it is looked who comes past the proxy",
+    ),
+    Mutant(
+        "motion.py",
+        "_stir(someone_came(group, now), now)",
+        "someone_came(group, now)",
+        "who comes past the proxy ends the grace too",
     ),
     Mutant(
         "replacing.py",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.translation.facts import changed, described, gone, member, of_locals, told
-from translation.group import AnyGroupFact, Group, NativeBeat
-from translation.states import Phase
+from translation.group import AnyGroupFact, Describe, Group, NativeBeat
+from translation.states import Phase, Standing
 
 LOCAL = changed("x", phase_before=Phase.ABSENT)
 PASSING = NativeBeat(member_id="x", epoch_sent=0, epoch_answered=3)
@@ -74,3 +74,21 @@ def test_who_is_there_already_or_is_not_let_in_replaces_nobody(nobody_new: AnyGr
 def test_those_of_a_first_description_may_have_been_there_for_years() -> None:
     group, _ = told([(10_000, gone("a")), (10_900, DIRECT)], of_locals("a", "b", "c"))
     assert waits_ms(group, at=10_950) == 1_000
+
+
+def test_who_comes_past_us_is_looked_for_and_ends_the_grace() -> None:
+    """Else it was seen when that was over, and the next was waited for twice as long as this one: in a rolling upgrade each
+    for longer than the one before."""
+    group, orders = told([(10_000, gone("a"))], of_locals("a", "b", "c", "d"))
+    assert orders[-1] == Describe()
+    view = described(*(member(name, 2, (), ()) for name in "bcd"))
+    group, _ = told([(10_010, view), (10_700, described(*view.members, member("x", 3, (), ()), epoch=3))], group)
+    assert (group.quiet_until, group.away_ms) == (10_700, 700)
+
+
+def test_a_description_that_still_names_who_left_says_of_nobody_new_and_ends_no_grace() -> None:
+    """It was on its way when the leave was said; and that is told of again when it has been heard."""
+    heard = changed("a", phase=Phase.ABSENT, standing=Standing.ABSENT)
+    before = described(*(member(name, 2, (), ()) for name in "abc"))
+    group, _ = told([(10_000, gone("a")), (10_010, before), (10_020, heard)], of_three())
+    assert (group.quiet_until, group.left_at) == (11_000, 10_000)

@@ -52,8 +52,7 @@ def main() -> None:
         proxy.ready()
         with Counters(kafka) as counters:
             results = trio.run(_all, kafka, proxy, counters, options)
-    table = markdown(results)
-    print(table)
+    print(markdown(results))
     if options.json:
         said = [
             {"scenario": scenario, "strategy": strategy, "layout": layout, "runs": runs}
@@ -61,7 +60,9 @@ def main() -> None:
         ]
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(said)))
     if options.markdown:
-        write_section("rebalance", f"python -m bench.rebalance.run {' '.join(sys.argv[1:])}", table)
+        for scenario in options.scenario:
+            table = markdown({key: runs for key, runs in results.items() if key[0] == scenario})
+            write_section(f"rebalance {scenario}", f"python -m bench.rebalance.run {' '.join(sys.argv[1:])}", table)
 
 
 def _options() -> argparse.Namespace:
@@ -70,7 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
     parser.add_argument("--strategy", nargs="+", choices=STRATEGIES, default=list(STRATEGIES))
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
+    parser.add_argument("--markdown", action="store_true", help="write each scenario's table into docs/benchmarks.md")
     return parser.parse_args()
 
 

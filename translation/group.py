@@ -173,7 +173,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     moving_until: int = 0
     quiet_until: int = 0  # the grace after a leave: nobody is hurried before
     left_at: int | None = None  # somebody left then, and nobody has come since
-    away_ms: int = 0  # so long the last who left was missed, till somebody came or the next left
+    away_ms: int = 0  # so long it took the last time
     hushed_until: int = 0  # how far all members have been told of that
     told_until: int = 0  # and how far of motion
     wishers: frozenset[str] = frozenset()  # members here that want a description

@@ -2,7 +2,7 @@
 
 The grace after a leave is a bet that somebody comes in its place (motion.py). Processes that are restarted one by one are
 away for about the same time: the first of them says how long, and for the others the bet is won. Who is away for longer is
-better replaced by others meanwhile, at once; so is who leaves for good, where others have just done so.
+better replaced by others meanwhile, at once.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from translation.group import Described, Group
 
 
 def someone_left(group: Group, now: int) -> Group:
-    """Of many that leave together the first newcomer replaces the last."""
-    if group.left_at is not None and now - group.left_at > group.pacing.longest_away_ms:
-        # Too late for the one before: as good as if it came now.
-        group = someone_came(group, now)
-    return msgspec.structs.replace(group, left_at=now)
+    """Of many that leave together the first newcomer replaces the last. But if nobody has come since the one before, and long
+    enough, that one is no example."""
+    is_alone = group.left_at is not None and now - group.left_at > group.pacing.longest_away_ms
+    return msgspec.structs.replace(group, left_at=now, away_ms=0 if is_alone else group.away_ms)
 
 
 def someone_came(group: Group, now: int) -> Group:

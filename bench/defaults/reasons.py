@@ -39,8 +39,8 @@ at once. Whose replacement takes longer, the next is waited for longer, below.""
     "longest_away_ms": """Processes that are restarted one by one are away for about the same time. So where a replacement
 comes later than `grace_ms`, but no later than this, the next one is waited for twice as long as that was away: where each is
 away for a second, the first of six disturbs everybody and the others nobody, with less idle time than if what they had is
-given to others and back again. Where it comes later still, or nobody comes before the next leaves, that one is not waited for
-at all: to wait for it would be more idle time for fewer revocations, or for nothing.""",
+given to others and back again. Where it comes later still, within a minute, the next is not waited for at all: that would be
+more idle time for fewer revocations, or for none.""",
 }
 
 NOT_SWEPT = """## Those that are not swept

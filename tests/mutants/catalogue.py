@@ -691,9 +691,9 @@ GROUP = (
     ),
     Mutant(
         "replacing.py",
-        "        group = someone_came(group, now)\n",
-        "        pass\n",
-        "where one was not replaced the next is not waited for",
+        "away_ms=0 if is_alone else group.away_ms",
+        "away_ms=group.away_ms",
+        "who was not replaced is no reason to wait longer for others",
     ),
     Mutant(
         "replacing.py",

@@ -152,6 +152,9 @@ def _member_changed(group: Group, changed: MemberChanged, now: int) -> Group:
     if has_to_give and transition.request is None and transition.epoch == group.epoch:
         # It hears of the next epoch once it has given.
         group = _sign_of_rise(group, name, now)
+    if transition.epoch <= 0 and now < group.quiet_until:
+        # It has yet to be heard, and somebody who is hurried now may be heard before it.
+        return group
     return _stir(group, now) if is_news or has_to_give else group
 
 

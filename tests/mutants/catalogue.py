@@ -709,6 +709,12 @@ GROUP = (
     ),
     Mutant(
         "motion.py",
+        "if transition.epoch <= 0 and now < group.quiet_until:",
+        "if False:",
+        "nobody is hurried before who has come in the grace has been heard",
+    ),
+    Mutant(
+        "motion.py",
         "before is None or not before.local or before.epoch <= 0",
         "before is None or before.epoch <= 0",
         "a leave is one leave, said and heard",

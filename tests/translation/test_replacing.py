@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.translation.facts import changed, described, gone, member, of_locals, told
-from translation.group import AnyGroupFact, Describe, Group, NativeBeat
+from translation.events import BeatPlaced
+from translation.group import AnyGroupFact, Describe, Group, NativeBeat, Tell
 from translation.states import Phase, Standing
 
 LOCAL = changed("x", phase_before=Phase.ABSENT)
@@ -92,3 +93,13 @@ def test_a_description_that_still_names_who_left_says_of_nobody_new_and_ends_no_
     before = described(*(member(name, 2, (), ()) for name in "abc"))
     group, _ = told([(10_000, gone("a")), (10_010, before), (10_020, heard)], of_three())
     assert (group.quiet_until, group.left_at) == (11_000, 10_000)
+
+
+def test_the_grace_lasts_until_the_newcomer_has_been_heard() -> None:
+    """Others were hurried as soon as it asked to join, and one of them was heard before it: then it had to wait for the next
+    target, a second, with the partitions that are to be its own idle."""
+    joining = changed("x", epoch=0, before=0, phase_before=Phase.ABSENT)
+    group, orders = told([(10_000, gone("a")), (10_700, joining)], of_locals("a", "b", "c"))
+    assert (group.quiet_until, orders) == (11_000, [Tell("x", BeatPlaced(part=0.5))])
+    group, _ = told([(10_710, changed("x", epoch=3, before=0))], group)
+    assert (group.quiet_until, group.away_ms) == (10_710, 710)

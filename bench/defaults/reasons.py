@@ -38,9 +38,10 @@ chosen, and deployments that scale down pay for every ms: hence the shortest gra
 at once. Whose replacement takes longer, the next is waited for longer, below.""",
     "longest_away_ms": """Processes that are restarted one by one are away for about the same time. So where a replacement
 comes later than `grace_ms`, but no later than this, the next one is waited for twice as long as that was away: where each is
-away for a second, the first of six disturbs everybody and the others nobody, with less idle time than if what they had is
-given to others and back again. Where it comes later still, within a minute, the next is not waited for at all: that would be
-more idle time for fewer revocations, or for none.""",
+away for a second, the first of six disturbs everybody and the others nobody, for as much idle time as if what they had were
+given to others and back again; and where they become native ones past the proxy, half of the idle time is saved. Where it
+comes later still, within a minute, the next is not waited for at all: that would be more idle time for fewer revocations, or
+for none.""",
 }
 
 NOT_SWEPT = """## Those that are not swept

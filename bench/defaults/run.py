@@ -74,8 +74,8 @@ def _cell(seen: Measured) -> str:
 HEAD = f"""# How the defaults were chosen
 
 Written by `python -m bench.defaults.run`. Each table changes one setting of [translation/rules.py](../translation/rules.py)
-and leaves the rest as they are; the default is in bold. A group of three legacy members (and two direct native ones where it
-says so) with twelve partitions is at rest; then something happens, at moments drawn from a seed.
+and leaves the rest as they are; the default is in bold. A group of three legacy members (six, or two direct natives beside
+them, where it says so) with twelve partitions is at rest; then something happens, at moments drawn from a seed.
 
 Cells: partition-seconds nobody owned / revocations felt / seconds until everybody owns its target for good / requests
 upstream until {WATCHED_MS // 1000} s after that. Less is better, everywhere; virtual time, 1 to 10 ms to the coordinator.

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
+from bench.document import DOCUMENT
 from bench.rebalance.measures import Figures, figures, gaps, idle_ms, long_gaps, medians, requests_per_member_s
 from bench.rebalance.requests import Reading
+from bench.rebalance.scenarios import SCENARIOS
 from bench.rebalance.stage import PARTITIONS
 from tests.clients.driver import Event
 
@@ -49,6 +51,14 @@ class Member:
 
 def told(*everybody: Member, newcomer: Member | None = None, sent: int = 0) -> Figures:
     return figures(everybody, everybody, newcomer, WINDOW, sent)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_each_scenario_has_its_place_in_the_document(scenario: str) -> None:
+    """Else an hour of measuring ends in an error."""
+    said = DOCUMENT.read_text()
+    assert f"<!-- rebalance {scenario} -->" in said
+    assert f"<!-- /rebalance {scenario} -->" in said
 
 
 def test_what_one_gives_and_another_takes_later_is_idle_between() -> None:

@@ -34,6 +34,7 @@ class Program:
         self.errors = errors
         self._process = process
         self._is_asked_to_leave = False
+        self._has_ended = trio.Event()
 
     async def listen(self, hear: Hear) -> None:
         """Until it has ended. Cancelled, it kills."""
@@ -47,16 +48,18 @@ class Program:
             await self._process.wait()
         finally:
             self._process.kill()
+            self._has_ended.set()
         if not self._is_asked_to_leave or self._process.returncode:
             told = self.errors.read_text(errors="replace")[-2_000:]
             raise ProgramEnded(f"{self.name} ended with {self._process.returncode}\n{told}")
 
     async def leave(self) -> None:
+        """Until it has ended and all that it said is heard."""
         assert self._process.stdin is not None
         self._is_asked_to_leave = True
         await self._process.stdin.aclose()
         with trio.move_on_after(LEAVE_SECONDS) as scope:
-            await self._process.wait()
+            await self._has_ended.wait()
         if scope.cancelled_caught:
             raise ProgramEnded(f"{self.name} did not leave within {LEAVE_SECONDS} s")
 

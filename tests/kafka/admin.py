@@ -45,9 +45,13 @@ class Admin(abc.ABC):
     def ask_all(self, key: int, version: int, message: Any) -> list[Any]:
         """The answers of all nodes that run; OSError when one does not answer."""
 
-    def create_topic(self, name: str, partitions: int = 1, replication: int = 1) -> None:
+    def create_topic(self, name: str, partitions: int = 1, replication: int = 1, **values: str) -> None:
+        configs = [
+            m.CreateTopicsRequestCreatableTopicConfig(name=setting.replace("_", "."), value=value)
+            for setting, value in values.items()
+        ]
         topic = m.CreateTopicsRequestCreatableTopic(
-            name=name, num_partitions=partitions, replication_factor=replication
+            name=name, num_partitions=partitions, replication_factor=replication, configs=configs
         )
         answer = self.ask_any(keys.CREATE_TOPICS, 5, m.CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
         _accepted(answer.topics)

@@ -42,7 +42,7 @@ check-others:
 	$(BIN)/pytest $(QUIET) -m "not broker" $(LONGER:%=--ignore=%) --ignore=tests/translation -n 2
 
 test: lint
-	$(BIN)/pytest $(QUIET) -n 3 --dist loadfile --no-loadscope-reorder --durations 25
+	$(BIN)/pytest $(QUIET) -n 4 --dist loadfile --no-loadscope-reorder --durations 25
 
 try: setup
 	$(BIN)/python -m demo

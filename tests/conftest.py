@@ -32,6 +32,8 @@ CLUSTERS = (
     "tests/proxy/test_survival.py",
     "tests/proxy/test_ways_in.py",
 )
+# One file that mostly waits, and longest.
+LONGEST = "tests/simulation/real/"
 # Of a broker that waits for its next test, half of what it costs is threads that look for work.
 FEW_THREADS = {"num.io.threads": "2", "num.network.threads": "1"}
 
@@ -123,4 +125,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes a worker longest comes first."""
-    items.sort(key=lambda item: (not item.nodeid.startswith(SPARK), not item.nodeid.startswith(CLUSTERS)))
+    first = (SPARK, CLUSTERS, LONGEST)
+    items.sort(key=lambda item: [not item.nodeid.startswith(each) for each in first])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import pyspark
 
 from pipeline import session
 from tests.kafka.jvm import BRIEFLY, archived
-from tests.pipeline.telling import Planted, write
 
 SETTINGS = session.LITTLE | {session.SHUFFLED: "1"}
 JVM = (*BRIEFLY, "-XX:ReservedCodeCacheSize=256m")
@@ -32,12 +31,13 @@ def in_words(settings: dict[str, str]) -> list[str]:
 
 
 def _live_once(jvm: list[str]) -> None:
-    """All tables, of little. Who reads to its end what the JVM says has waited for its archive."""
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / "in/traces.json", Planted("g", "a").joins(0, 0).leaves(9_000).spans)
-        words = ["batch", f"{folder}/in", f"{folder}/out", "--master", "local[2]"]
-        settings = in_words(SETTINGS | {OF_DRIVER: " ".join((*JVM, *jvm))})
-        run = [sys.executable, "-m", "pipeline", *words, *settings]
-        done = subprocess.run(run, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"Spark did not live once:\n{done.stderr}")
+    """It begins, and counts to one: most classes are loaded by then, and a whole batch would cost more than its archive saves
+    in all tests. Who reads to its end what the JVM says has waited for that archive."""
+    begin = (
+        "from pipeline import session; import json, sys; spark = session.start('local[2]', **json.loads(sys.argv[1]))"
+    )
+    settings = json.dumps(SETTINGS | {OF_DRIVER: " ".join((*JVM, *jvm))})
+    run = [sys.executable, "-c", f"{begin}; spark.range(1).count(); spark.stop()", settings]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"Spark did not live once:\n{done.stderr}")

@@ -61,12 +61,21 @@ async def churn(stage: Stage, begin: Callable[[], None]) -> Played:
 
 async def restart(stage: Stage, begin: Callable[[], None]) -> Played:
     """Six legacy members restart one by one, away for a second."""
+    return await _one_by_one(stage, begin, away_seconds=1)
+
+
+async def reboot(stage: Stage, begin: Callable[[], None]) -> Played:
+    """The same, away for two seconds: the proxy does not wait so long for a replacement."""
+    return await _one_by_one(stage, begin, away_seconds=2)
+
+
+async def _one_by_one(stage: Stage, begin: Callable[[], None], away_seconds: float) -> Played:
     members = [await stage.legacy(f"old-{number}") for number in range(6)]
     again = [await stage.ready(f"again-{number}") for number in range(6)]
     await stage.is_calm()
     begin()
     for member, restarted in zip(members, again, strict=True):
-        await stage.leaves(member, away_seconds=1)
+        await stage.leaves(member, away_seconds=away_seconds)
         stage.joins(restarted)
         await stage.is_calm()
     return Played(stage.everybody)
@@ -144,6 +153,7 @@ SCENARIOS: dict[str, Scenario] = {
     "roll": roll,
     "churn": churn,
     "restart": restart,
+    "reboot": reboot,
     "scale": scale,
     "crash": crash,
     "newcomer": newcomer,

@@ -34,6 +34,8 @@ ROLLING_RESTARTS = int(os.environ.get("ROLLING_RESTARTS", "5"))
 MAX_POLL_MS, STALL_MS = 6_000, 14_000
 # Of a group, as brokers allow it.
 LONGEST_SESSION_MS = "60000"
+# Longer than the proxy waits for a replacement at first, and no longer than it can learn to.
+AWAY_SECONDS = 1
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +160,35 @@ def test_what_an_old_member_has_is_free_when_its_client_does_not_come_back_after
         assert one.joins().owned == had
         assert len(describe(kafka, topic).members) == 1
         assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
+
+
+async def test_of_members_that_restart_one_by_one_only_the_first_disturbs_anybody(
+    kafka: Cluster, proxy: Running, topic: str
+) -> None:
+    """It teaches the proxy how long the others will be away."""
+    async with AsyncExitStack() as stack:
+
+        async def start(name: str) -> Client:
+            return await stack.enter_async_context(await Client.start("confluent-kafka", proxy.bootstrap, name=name))
+
+        a, b, c, again_a, again_b = [await start(name) for name in ("a", "b", "c", "again-a", "again-b")]
+        for member in (a, b, c):
+            member.subscribe(topic, topic, strategy="range")
+        await at_rest(kafka, topic, a, b, c)
+        await restarts(a, again_a, topic)
+        await at_rest(kafka, topic, again_a, b, c)
+
+        before, share = [noticed(again_a), noticed(c)], set(b.owned)
+        await restarts(b, again_b, topic)
+        await at_rest(kafka, topic, again_a, again_b, c)
+        assert [noticed(again_a), noticed(c)] == before
+        assert again_b.owned == share
+
+
+async def restarts(leaver: Client, again: Client, topic: str) -> None:
+    await leaver.leave()
+    await trio.sleep(AWAY_SECONDS)
+    again.subscribe(topic, topic, strategy="range")
 
 
 def committed(kafka: Cluster, group: str) -> dict[int, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 
 import pytest
 import trio
@@ -21,7 +20,6 @@ from tests.proxy.settled import at_rest, noticed
 pytestmark = pytest.mark.broker
 
 EVERY = 6
-AWAY_SECONDS = 1
 
 
 @pytest.fixture
@@ -79,32 +77,3 @@ async def test_three_legacy_members_become_native_ones_at_the_epochs_of_the_text
         assert (group.group_epoch, shares(a, b, c)) == (epoch + 6, [2, 2, 2])
         assert {member.member_epoch for member in group.members} == {epoch + 6}
         assert overlaps([old_a, old_b, old_c, a, b, c]) == []
-
-
-async def test_of_members_that_restart_one_by_one_only_the_first_disturbs_anybody(
-    kafka: Cluster, proxy: Running
-) -> None:
-    """Each is away for a second, which is longer than the proxy waits at first; then it waits as this taught it."""
-    topic = f"restarts-{uuid.uuid4()}"
-    await trio.to_thread.run_sync(kafka.create_topic, topic, EVERY)
-    async with AsyncExitStack() as stack:
-        names = ("a", "b", "c", "again-a", "again-b")
-        started = [await Client.start("confluent-kafka", proxy.bootstrap, name=name) for name in names]
-        a, b, c, again_a, again_b = [await stack.enter_async_context(each) for each in started]
-        for member in (a, b, c):
-            member.subscribe(topic, topic, strategy="range")
-        await at_rest(kafka, topic, a, b, c)
-        await restarts(a, again_a, topic)
-        await at_rest(kafka, topic, again_a, b, c)
-
-        before, share = [noticed(again_a), noticed(c)], set(b.owned)
-        await restarts(b, again_b, topic)
-        await at_rest(kafka, topic, again_a, again_b, c)
-        assert [noticed(again_a), noticed(c)] == before
-        assert again_b.owned == share
-
-
-async def restarts(leaver: Client, again: Client, topic: str) -> None:
-    await leaver.leave()
-    await trio.sleep(AWAY_SECONDS)
-    again.subscribe(topic, topic, strategy="range")

@@ -35,7 +35,20 @@ type program struct {
 func main() {
 	p := &program{told: lines.Told(), places: map[lines.Partition]int64{}}
 	lines.EmitReady("sarama", "github.com/IBM/sarama")
-	lines.Run(p.obey)
+	lines.Run(func(command lines.Command) error { return whole(p.obey(command)) })
+}
+
+// whole says why messages were not delivered; sarama only counts them.
+func whole(err error) error {
+	var failed sarama.ProducerErrors
+	if !errors.As(err, &failed) {
+		return err
+	}
+	reasons := []error{err}
+	for _, each := range failed {
+		reasons = append(reasons, each)
+	}
+	return errors.Join(reasons...)
 }
 
 func (p *program) obey(command lines.Command) error {

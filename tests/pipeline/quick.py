@@ -17,6 +17,14 @@ from tests.kafka.jvm import BRIEFLY, archived
 SETTINGS = session.LITTLE | {session.SHUFFLED: "1"}
 JVM = (*BRIEFLY, "-XX:ReservedCodeCacheSize=256m")
 OF_DRIVER, OF_EXECUTOR = session.JAVA, "spark.executor.extraJavaOptions"
+# Most classes are loaded by then, and a whole batch would cost more than its archive saves in all tests.
+ONCE = """
+import json, sys
+from pipeline import session
+spark = session.start("local[2]", **json.loads(sys.argv[1]))
+spark.range(1).count()
+spark.stop()
+"""
 
 
 @cache
@@ -31,13 +39,8 @@ def in_words(settings: dict[str, str]) -> list[str]:
 
 
 def _live_once(jvm: list[str]) -> None:
-    """It begins, and counts to one: most classes are loaded by then, and a whole batch would cost more than its archive saves
-    in all tests. Who reads to its end what the JVM says has waited for that archive."""
-    begin = (
-        "from pipeline import session; import json, sys; spark = session.start('local[2]', **json.loads(sys.argv[1]))"
-    )
+    """Who reads to its end what the JVM says has waited for its archive."""
     settings = json.dumps(SETTINGS | {OF_DRIVER: " ".join((*JVM, *jvm))})
-    run = [sys.executable, "-c", f"{begin}; spark.range(1).count(); spark.stop()", settings]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", ONCE, settings], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"Spark did not live once:\n{done.stderr}")

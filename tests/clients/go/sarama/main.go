@@ -35,20 +35,7 @@ type program struct {
 func main() {
 	p := &program{told: lines.Told(), places: map[lines.Partition]int64{}}
 	lines.EmitReady("sarama", "github.com/IBM/sarama")
-	lines.Run(func(command lines.Command) error { return whole(p.obey(command)) })
-}
-
-// whole says why messages were not delivered; sarama only counts them.
-func whole(err error) error {
-	var failed sarama.ProducerErrors
-	if !errors.As(err, &failed) {
-		return err
-	}
-	reasons := []error{err}
-	for _, each := range failed {
-		reasons = append(reasons, each)
-	}
-	return errors.Join(reasons...)
+	lines.Run(p.obey)
 }
 
 func (p *program) obey(command lines.Command) error {
@@ -139,7 +126,7 @@ func (p *program) produce(command lines.Command) error {
 		return err
 	}
 	defer producer.Close()
-	if err := producer.SendMessages(messages(command.Topic, command.Numbers())); err != nil {
+	if err := send(producer, command.Topic, command.Numbers()); err != nil {
 		return err
 	}
 	lines.Emit("produced", lines.Fields{"topic": command.Topic, "count": command.Count})
@@ -155,7 +142,7 @@ func (p *program) transact(command lines.Command) error {
 	if err := producer.BeginTxn(); err != nil {
 		return err
 	}
-	if err := producer.SendMessages(messages(command.Topic, command.Numbers())); err != nil {
+	if err := send(producer, command.Topic, command.Numbers()); err != nil {
 		return err
 	}
 	end := producer.CommitTxn
@@ -175,13 +162,21 @@ func (p *program) transactional(id string) (sarama.SyncProducer, error) {
 	return sarama.NewSyncProducer(p.told.Brokers(), config)
 }
 
-func messages(topic string, values []string) []*sarama.ProducerMessage {
-	made := []*sarama.ProducerMessage{}
+// send says why messages were not delivered; sarama only counts them.
+func send(producer sarama.SyncProducer, topic string, values []string) error {
+	messages := []*sarama.ProducerMessage{}
 	for _, value := range values {
 		encoded := sarama.StringEncoder(value)
-		made = append(made, &sarama.ProducerMessage{Topic: topic, Key: encoded, Value: encoded})
+		messages = append(messages, &sarama.ProducerMessage{Topic: topic, Key: encoded, Value: encoded})
 	}
-	return made
+	err := producer.SendMessages(messages)
+	var failed sarama.ProducerErrors
+	if errors.As(err, &failed) {
+		for _, each := range failed {
+			err = errors.Join(err, each)
+		}
+	}
+	return err
 }
 
 func (p *program) subscribe(command lines.Command) error {
@@ -323,7 +318,7 @@ func (p *program) transform(read []*sarama.ConsumerMessage) error {
 	offsets := map[string][]*sarama.PartitionOffsetMetadata{
 		last.Topic: {{Partition: last.Partition, Offset: last.Offset + 1}},
 	}
-	err := p.transformer.SendMessages(messages(p.options.Transform.To, values))
+	err := send(p.transformer, p.options.Transform.To, values)
 	if err == nil {
 		err = p.transformer.AddOffsetsToTxn(offsets, p.options.Group)
 	}

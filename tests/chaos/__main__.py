@@ -26,7 +26,7 @@ from tests.kafka import Cluster, Security
 from tests.kafka.cluster import NEWEST, PLAINTEXT
 
 # Whose clients log in anew, or are hung up on, when this time is over.
-SECURED = Security(tls=True, sasl=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), authorizer=True)
+SECURED = Security(tls=True, sasl=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"), authorizer=True)
 SESSIONS_END = {"connections.max.reauth.ms": "20000"}
 
 

@@ -26,6 +26,7 @@ from tests.proxy.running import MISTAKE
 
 BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
 MAKES = (*BEGINNERS, "aiokafka", "kafka-go", "franz-go", "java-3.9")
+NATIVES = ("confluent-kafka", "franz-go")
 FEWEST, MOST = 3, 6
 PARTITIONS, MOST_PARTITIONS = 12, 18
 SESSION_MS, HEARTBEAT_MS = 10_000, 1_000
@@ -147,7 +148,7 @@ class Play:
         await self._newcomer()
 
     async def native_joins(self) -> None:
-        await self._comes("confluent-kafka", is_native=True)
+        await self._comes(self._chance.choice(NATIVES), is_native=True)
 
     async def one_comes_and_goes(self) -> None:
         newcomer = await self._newcomer()
@@ -318,8 +319,9 @@ class Play:
     ) -> Client:
         """Native ones come to the brokers or to the proxy."""
         where = self._chance.choice((self._kafka, self._sites)) if is_native else self._sites
-        kind = "-native" if is_native else "-static" if instance_id else ""
-        name = f"{len(self._everybody)}-{library}{kind}"
+        strategy = self._strategy or self._chance.choice(LIBRARIES[library].strategies)
+        kind = "native" if is_native else f"{strategy}-static" if instance_id else strategy
+        name = f"{len(self._everybody)}-{library}-{kind}"
         tls, sasl = self._proves(library, user)
         started = await Client.start(library, where.bootstrap, name=name, tls=tls, sasl=sasl)
         client = await self._exits.enter_async_context(started)
@@ -330,7 +332,7 @@ class Play:
             client.subscribe(
                 self._topic,
                 self._topic,
-                strategy=self._strategy,
+                strategy=strategy,
                 session_timeout_ms=self._session_ms,
                 heartbeat_interval_ms=HEARTBEAT_MS,
                 instance_id=instance_id,

@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +25,7 @@ JVM = ["java", "-Xmx128m", *BRIEFLY, "-Xlog:disable", "-Xlog:all=warning:stderr"
 # Symbols and debugging information are half of a program, and a third of the time that linking takes. Without the latter,
 # and without inlining, compiling takes two thirds as long. And Go's own library is compiled once for all who build alike.
 GO_HASTE = ["-ldflags=-s -w", "-gcflags=all=-l -dwarf=false"]
+GO_OLDER = ["-modfile=older.mod", "-tags=older"]
 GO_BUILD = ["go", "build", "-buildvcs=false", "-mod=readonly", *GO_HASTE]
 # What nearly all Java programs do, and the event with which each of it is done.
 LIFE: list[tuple[dict[str, Any], str]] = [
@@ -113,10 +114,11 @@ def java_jars(version: str) -> Path:
     return jars(HERE / "java/pom.xml", BUILT / f"java-{version}", clients_version=version)
 
 
-def go(program: str) -> list[str]:
-    folder = BUILT / "go"
+def go(program: str, versions: Sequence[str] = ()) -> list[str]:
+    """`versions` are others than those in go.mod."""
+    folder = BUILT / ("go-older" if versions else "go")
     sources = [path for path in sorted((HERE / "go").rglob("*")) if path.is_file()]
-    _build(folder, sources, [*GO_BUILD, "-o", f"{folder}/", "./..."], cwd=HERE / "go")
+    _build(folder, sources, [*GO_BUILD, *versions, "-o", f"{folder}/", "./..."], cwd=HERE / "go")
     return [str(folder / program)]
 
 
@@ -143,7 +145,7 @@ LIBRARIES = {
     ),
     "kafka-python": Library(lambda: python("with_kafka_python"), strategies=("range", "roundrobin", "cooperative")),
     "aiokafka": Library(lambda: python("with_aiokafka"), strategies=("roundrobin", "range", "sticky")),
-    "sarama": Library(lambda: go("sarama"), ("go",), strategies=("range", "roundrobin", "sticky")),
+    "sarama": Library(lambda: go("sarama"), ("go",), strategies=("range", "roundrobin", "sticky", "cooperative")),
     "kafka-go": Library(
         lambda: go("kafkago"),
         ("go",),
@@ -152,7 +154,9 @@ LIBRARIES = {
         transactions=False,
         static_members=False,
     ),
-    "franz-go": Library(lambda: go("franz"), ("go",), strategies=("cooperative", "range", "roundrobin", "sticky")),
+    "franz-go": Library(
+        lambda: go("franz"), ("go",), strategies=("cooperative", "range", "roundrobin", "sticky"), native=True
+    ),
     "kafkajs": Library(lambda: node("kafkajs.js"), ("node", "npm"), strategies=("roundrobin",), static_members=False),
     "platformatic": Library(lambda: node("platformatic.mjs"), ("node", "npm"), strategies=("roundrobin",)),
 }
@@ -170,6 +174,15 @@ OLDER = {
         mechanisms=(),
         transactions=False,
         static_members=False,
+    ),
+    "sarama-1.40": Library(
+        lambda: go("sarama", GO_OLDER), ("go",), strategies=("range", "sticky"), mechanisms=(), transactions=False
+    ),
+    "kafka-go-0.4.47": Library(
+        lambda: go("kafkago", GO_OLDER), ("go",), mechanisms=(), transactions=False, static_members=False
+    ),
+    "franz-go-1.15": Library(
+        lambda: go("franz", GO_OLDER), ("go",), strategies=("cooperative",), mechanisms=(), transactions=False
     ),
 }
 

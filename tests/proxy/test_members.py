@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trio
 
-from tests.clients import Client, overlaps
+from tests.clients import LIBRARIES, Client, overlaps
 from tests.clients.makes import each, makes
 from tests.kafka import Cluster
 from tests.proxy.running import Running
@@ -19,6 +19,7 @@ from tests.proxy.settled import at_rest, describe
 pytestmark = pytest.mark.broker
 
 NATIVE = 1
+NATIVES = [name for name, library in LIBRARIES.items() if library.native]
 # When a native member is killed: the coordinator's own 45 s show no more.
 SOON_GIVEN_UP_MS = "10000"
 
@@ -92,13 +93,21 @@ async def test_legacy_and_native_members_share_a_group_and_no_partition(
         assert overlaps([old, older, new]) == []
 
 
+@makes(NATIVES)
 async def test_a_native_member_that_comes_through_the_proxy_stays_its_own(
-    proxy: Running, kafka: Cluster, topic: str
+    libraries: list[str], proxy: Running, kafka: Cluster
 ) -> None:
     """It commits as legacy members do; it is not one."""
+    await each(libraries, partial(stays_its_own, proxy, kafka))
+    assert "member adopted" not in proxy.log.read_text()
+
+
+async def stays_its_own(proxy: Running, kafka: Cluster, library: str) -> None:
+    topic = f"members-{uuid.uuid4()}"
+    await trio.to_thread.run_sync(kafka.create_topic, topic, 4)
     async with (
         await Client.start("confluent-kafka", proxy.bootstrap, name="old") as old,
-        await Client.start("confluent-kafka", proxy.bootstrap, name="new") as new,
+        await Client.start(library, proxy.bootstrap, name="new") as new,
     ):
         old.subscribe(topic, topic, session_timeout_ms=6000)
         new.subscribe(topic, topic, protocol="consumer", commit="each")
@@ -107,7 +116,6 @@ async def test_a_native_member_that_comes_through_the_proxy_stays_its_own(
         await new.until(lambda: len(new.values) + len(old.values) >= 40)
         await new.until(lambda: any(event["event"] == "committed" for event in new.events))
         await trio.sleep(3)
-        assert "member adopted" not in proxy.log.read_text()
         assert len(new.owned) == len(old.owned) == 2
         group = await at_rest(kafka, topic, old, new)
         assert [member.member_type for member in group.members] == [NATIVE] * 2

@@ -192,6 +192,9 @@ func (p *program) subscribe(command lines.Command) error {
 	if strategy, known := strategies[command.Strategy]; known {
 		said = append(said, kgo.Balancers(strategy()))
 	}
+	if command.Protocol == "consumer" {
+		said = append(said, native()...)
+	}
 	if command.InstanceID != "" {
 		said = append(said, kgo.InstanceID(command.InstanceID))
 	}

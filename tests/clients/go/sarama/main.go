@@ -19,6 +19,9 @@ var strategies = map[string]func() sarama.BalanceStrategy{
 	"sticky":     sarama.NewBalanceStrategySticky,
 }
 
+// A session outlives its rebalances then, and only its claims come and go.
+const cooperative = "cooperative"
+
 type program struct {
 	told        lines.Connection
 	group       sarama.ConsumerGroup
@@ -196,6 +199,10 @@ func (p *program) subscribe(command lines.Command) error {
 	if strategy, known := strategies[command.Strategy]; known {
 		config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{strategy()}
 	}
+	if command.Strategy == cooperative {
+		// Only since 3.2 a member says of which generation that is which it holds. Eager ones say what is sarama's default.
+		config.Version = sarama.MaxVersion
+	}
 	var err error
 	if command.Transform != nil {
 		if p.transformer, err = p.transactional(command.Transform.TransactionalID); err != nil {
@@ -232,18 +239,28 @@ func (p *program) Setup(session sarama.ConsumerGroupSession) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.session, p.places = session, map[lines.Partition]int64{}
-	lines.Emit("assigned", lines.Fields{"partitions": claimed(session)})
+	if p.options.Strategy == cooperative {
+		lines.Emit("assigned", lines.Fields{"partitions": []lines.Partition{}})
+	} else {
+		lines.Emit("assigned", lines.Fields{"partitions": claimed(session)})
+	}
 	return nil
 }
 
 func (p *program) Cleanup(session sarama.ConsumerGroupSession) error {
-	lines.Emit("revoking", lines.Fields{"partitions": claimed(session)})
-	time.Sleep(lines.Milliseconds(p.options.RevokeMs, 0))
-	lines.Emit("revoked", lines.Fields{"partitions": claimed(session)})
+	if p.options.Strategy != cooperative {
+		p.revoked(claimed(session))
+	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.session = nil
 	return nil
+}
+
+func (p *program) revoked(partitions []lines.Partition) {
+	lines.Emit("revoking", lines.Fields{"partitions": partitions})
+	time.Sleep(lines.Milliseconds(p.options.RevokeMs, 0))
+	lines.Emit("revoked", lines.Fields{"partitions": partitions})
 }
 
 func claimed(session sarama.ConsumerGroupSession) []lines.Partition {
@@ -257,6 +274,16 @@ func claimed(session sarama.ConsumerGroupSession) []lines.Partition {
 }
 
 func (p *program) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	if p.options.Strategy == cooperative {
+		its := lines.Partition{claim.Topic(), claim.Partition()}
+		lines.Emit("assigned", lines.Fields{"partitions": []lines.Partition{its}})
+		defer func() {
+			p.revoked([]lines.Partition{its})
+			p.lock.Lock()
+			defer p.lock.Unlock()
+			delete(p.places, its)
+		}()
+	}
 	for {
 		select {
 		case <-session.Context().Done():

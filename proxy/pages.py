@@ -88,6 +88,9 @@ def _connection(connection: Connection, now: float) -> dict[str, Any]:
         "node": connection.node,
         "broker": str(connection.dialled) if connection.dialled is not None else None,
         "groups": sorted(desk.groups) if desk is not None else [],
+        "relies_on": [{"group_id": group, "asked": asked} for group, asked in desk.relies_on]
+        if desk is not None
+        else [],
         "gone": desk is not None and desk.client_left,
         "requests": talk.requests,
         "open_seconds": round(now - connection.opened_at, 3),

@@ -63,7 +63,7 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
     try:
         settings = _settings(flags, config)
         admins = admins_of(admin, config)
-        seen, connected = groups_of(admins), connected_by_group(connections_of(admins))
+        seen, here = groups_of(admins), connected(connections_of(admins))
     except BadSettings as error:
         print(f"kip848-proxy: {error}", file=sys.stderr)
         return BAD_SETTINGS
@@ -73,7 +73,7 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
     counted = (
         trio.run(census, settings, restrict_keyboard_interrupt_to_checkpoints=True) if settings is not None else None
     )
-    needs, rows = needs_of(seen, connected), rows_of(counted, seen, len(admins))
+    needs, rows = needs_of(seen, here), rows_of(counted, seen, len(admins))
     print(_as_json(needs, counted, rows) if as_json else _in_words(admins, needs, counted, rows))
     return NO_ANSWER if counted is not None and counted.silent and not rows else ANSWERED
 
@@ -87,22 +87,44 @@ def _settings(flags: Mapping[str, Any], config: Path | None) -> Settings | None:
 # --- what the proxy says -------------------------------------------------------------------------------------------
 
 
-def connected_by_group(proxies: list[dict[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The connections on which members speak, native ones too, while somebody is at their other end."""
+def connected(proxies: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    """The connections at whose other end somebody is."""
+    return [connection for proxy in proxies for connection in proxy["connections"] if not connection["gone"]]
+
+
+def needs_of(seen: list[dict[str, Any]], connections: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """By name; groups whose members here are all native are known by their connections alone."""
+    of_legacy = {group["group_id"]: group for group in seen}
+    by_group = _by_group(connections)
+    dropped = _dropped_by_group(connections)
+    return [
+        _needs(name, of_legacy.get(name), by_group.get(name, []), dropped.get(name, set()))
+        for name in sorted({*of_legacy, *by_group, *dropped})
+    ]
+
+
+def _by_group(connections: list[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Those on which its members speak, native ones too."""
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for connection in (each for proxy in proxies for each in proxy["connections"] if not each["gone"]):
+    for connection in connections:
         for group_id in connection["groups"]:
             found.setdefault(group_id, []).append(connection)
     return found
 
 
-def needs_of(seen: list[dict[str, Any]], connected: Mapping[str, list[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """By name; groups whose members here are all native are known by their connections alone."""
-    of_legacy = {group["group_id"]: group for group in seen}
-    return [_needs(name, of_legacy.get(name), connected.get(name, [])) for name in sorted({*of_legacy, *connected})]
+def _dropped_by_group(connections: list[Mapping[str, Any]]) -> dict[str, set[str]]:
+    """What was asked that brokers have dropped: about the group, or about none by one of its members."""
+    found: dict[str, set[str]] = {}
+    for connection in connections:
+        for each in connection.get("relies_on", ()):
+            for group_id in connection["groups"] if each["group_id"] is None else [each["group_id"]]:
+                found.setdefault(group_id, set()).add(each["asked"])
+    return found
 
 
-def _needs(group_id: str, group: Mapping[str, Any] | None, connected: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _needs(
+    group_id: str, group: Mapping[str, Any] | None, connected: list[Mapping[str, Any]], dropped: set[str]
+) -> dict[str, Any]:
     legacy = group["members"] if group is not None else []
     software = Counter(map(software_of, legacy or connected))
     return {
@@ -111,6 +133,7 @@ def _needs(group_id: str, group: Mapping[str, Any] | None, connected: list[Mappi
         "legacy_members": len(legacy),
         "connections": len(connected),
         "software": dict(sorted(software.items())),
+        "relies_on": sorted(dropped),
         "passes_because": group["passes_because"] if group is not None else [],
     }
 
@@ -121,7 +144,8 @@ def _need_in_words(group: Mapping[str, Any]) -> str:
     if group["connections"] and not group["legacy_members"]:
         need = NATIVE_HERE
     why = f" ({'; '.join(group['passes_because'])})" if group["passes_because"] else ""
-    return f"{group['group_id']}: {need}{why}: {clients}"
+    dropped = f"; brokers have dropped {', '.join(group['relies_on'])}" if group["relies_on"] else ""
+    return f"{group['group_id']}: {need}{why}: {clients}{dropped}"
 
 
 # --- what the cluster says -----------------------------------------------------------------------------------------

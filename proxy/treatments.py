@@ -38,6 +38,10 @@ class Desk(Protocol):
     def groups(self) -> set[str]:
         """Those with members that speak here."""
 
+    @property
+    def relies_on(self) -> set[tuple[str | None, str]]:
+        """What its client asked that the broker would not take of it, and of which group it asked that."""
+
     def taken(self, frame: bytes) -> None: ...
 
     def knock(self, then: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ holding.py      Heartbeats that are held, and what waits behind them
 commits.py      offsets committed in a member's name
 fetching.py     offsets fetched in a member's name
 dropped.py      requests of versions that brokers have dropped, where no member is concerned
+reliance.py     who asks in such versions, and is not to go to its broker as it is?
 leaving.py      LeaveGroup, which may speak for many
 describing.py   DescribeGroups and ListGroups, as old tools want them
 passing.py      which groups are translated, and which pass?

@@ -111,6 +111,8 @@ class Line:
         self.issued: Key | None = None
         # Groups of native members.
         self.natives: set[str] = set()
+        # What it asked in versions that its broker has dropped, and about which group if about one (reliance.py).
+        self.relies_on: set[tuple[str | None, str]] = set()
         # The request in hand, by its number in requests.py.
         self.number: int | None = None
         # How many requests had come on the connection when its last Heartbeat, or the SyncGroup before the first, came.

@@ -24,6 +24,7 @@ from proxy.groups.line import Key, Line
 from proxy.groups.passing import dry_run
 from proxy.groups.recognising import Recognition
 from proxy.groups.refusals import Refusals
+from proxy.groups.reliance import Reliance
 from proxy.groups.untranslated import Untranslated
 from proxy.memory import Memory
 from translation import actions as do
@@ -62,6 +63,7 @@ class Requests:
         # Ids given out with MEMBER_ID_REQUIRED.
         self.issued = Memory()
         self.refusals = Refusals(host.log)
+        self._reliance = Reliance(host.log)
         self._host = host
         self._waiting: dict[int, Waiting] = {}
         self._number = 0
@@ -75,6 +77,7 @@ class Requests:
         """A request of a group, whole. It is answered or forwarded, now or later, whatever happens."""
         request = classic.read(frame)
         line.known_as(request.client_id)
+        self._reliance.taken(line, request)
         if request.key in (keys.DESCRIBE_GROUPS, keys.LIST_GROUPS):
             return describing.taken(line, request)
         if (request.key, request.version) in dropped.DROPPED:

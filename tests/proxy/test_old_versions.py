@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,6 +19,7 @@ from kafka_protocol import decode_response, encode_request, encode_response
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
 from proxy.addresses import Directory
+from proxy.cli import main
 from proxy.settings import Settings
 from proxy.wire import Wire
 from tests.kafka import Cluster
@@ -205,6 +207,28 @@ def test_a_member_of_a_translated_group_commits_and_finds_it_again(client: ByHan
         one.leave(0)
     assert one.commit(topic, 1, 41, version) == 0
     assert fetched(one, topic, 0)[1] == (0, 41)
+
+
+@pytest.mark.parametrize(("version", "relies_on"), [(1, ["OffsetCommit v1"]), (2, [])])
+def test_who_asks_in_words_that_brokers_have_dropped_is_named_once_and_in_the_report(
+    client: ByHand, proxy: Running, topic: str, capsys: pytest.CaptureFixture[str], version: int, relies_on: list[str]
+) -> None:
+    """Else nobody knows before it goes to the brokers: not even itself, where it hears nothing of its commits (sarama)."""
+    client.client_id = f"old-{topic}"
+    client.joins()
+    for offset in (41, 42):
+        client.on_new_socket()
+        assert client.commit(topic, 1, offset, version) == 0
+    lines = [line for line in proxy.log.read_text().splitlines() if f"client={client.client_id}" in line]
+    said = [line for line in lines if "client relies on the proxy" in line]
+    report = ("report", "--admin", f"127.0.0.1:{proxy.admin}")
+    assert main(report) == 0
+    [in_words] = [line for line in capsys.readouterr().out.splitlines() if line.startswith(topic)]
+    assert main([*report, "--json"]) == 0
+    groups = {group["group_id"]: group for group in json.loads(capsys.readouterr().out)["groups"]}
+    assert groups[topic]["relies_on"] == relies_on
+    assert [line.partition("asked=")[2][:17] for line in said] == [f'"{each}"' for each in relies_on]
+    assert in_words.endswith("1 × unknown; brokers have dropped OffsetCommit v1" if relies_on else "1 × unknown")
 
 
 def test_who_fetches_in_words_that_brokers_have_dropped_is_named_once(

@@ -37,6 +37,7 @@ class Desk:
         self.asking = False
         self.client_id = "desk"
         self.groups: set[str] = set()
+        self.relies_on: set[tuple[str | None, str]] = set()
 
     def taken(self, frame: bytes) -> None:
         self.requests.append(frame)

@@ -63,7 +63,7 @@ def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, 
     try:
         settings = _settings(flags, config)
         admins = admins_of(admin, config)
-        seen, here = groups_of(admins), connected(connections_of(admins))
+        seen, here = groups_of(admins), open_connections(connections_of(admins))
     except BadSettings as error:
         print(f"kip848-proxy: {error}", file=sys.stderr)
         return BAD_SETTINGS
@@ -87,7 +87,7 @@ def _settings(flags: Mapping[str, Any], config: Path | None) -> Settings | None:
 # --- what the proxy says -------------------------------------------------------------------------------------------
 
 
-def connected(proxies: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+def open_connections(proxies: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     """The connections at whose other end somebody is."""
     return [connection for proxy in proxies for connection in proxy["connections"] if not connection["gone"]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxy.report import connected, needs_of
+from proxy.report import needs_of, open_connections
 
 
 def connection(groups: list[str], *relies_on: tuple[str | None, str], gone: bool = False) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def test_what_was_asked_that_brokers_have_dropped_is_told_of_its_group() -> None
         {"connections": [connection([], ("orders", "OffsetCommit v1"), ("alone", "OffsetCommit v0"))]},
         {"connections": [connection(["stock"], (None, "ListOffsets v0"), gone=True)]},
     ]
-    told = {group["group_id"]: group["relies_on"] for group in needs_of([], connected(proxies))}
+    told = {group["group_id"]: group["relies_on"] for group in needs_of([], open_connections(proxies))}
     assert told == {
         "alone": ["OffsetCommit v0"],
         "bills": ["ListOffsets v0"],

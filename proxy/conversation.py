@@ -50,6 +50,8 @@ AS_IT_CAME: Literal[True] = True
 # After which requests a client is not through with authentication; whose answers leave changed.
 UNAUTHENTICATED = (Treatment.AUTHENTICATION, Treatment.TOKENS_FOLLOW, Treatment.PROOF)
 REWRITTEN = (Treatment.PRODUCE_REWRITTEN, Treatment.REWRITTEN, Treatment.INTRODUCTION)
+PRODUCE = (Treatment.PRODUCE, Treatment.PRODUCE_REWRITTEN, Treatment.PRODUCE_DROPPED)
+DROPPED = (Treatment.DROPPED, Treatment.PRODUCE_DROPPED)
 
 
 class Conversation:
@@ -334,7 +336,7 @@ class Conversation:
                 _bound_beginning(frame)
                 return None
             self.software = self._wire.software(bytes(frame))
-        if treatment is Treatment.PRODUCE or treatment is Treatment.PRODUCE_REWRITTEN:
+        if treatment in PRODUCE:
             self.is_plain = True
             acks = self._wire.produce_acks(frame)
             if acks is None and len(frame) < size:
@@ -345,7 +347,7 @@ class Conversation:
             if acks == 0:
                 self.authenticated, self._proving = True, False
                 return AS_IT_CAME
-        if treatment is Treatment.DROPPED and self.dropped is None:
+        if treatment in DROPPED and self.dropped is None:
             self.dropped = (correlation_id, api, self._wire.client_id(frame))
         self.owed.tokens = treatment is Treatment.TOKENS_FOLLOW
         self._proving = treatment in UNAUTHENTICATED

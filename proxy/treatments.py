@@ -18,6 +18,7 @@ class Treatment(Enum):
     DROPPED = "opaque, but brokers since 4.0 hang up on it (Fetch before version 4)"
     PRODUCE = "opaque, but there is no answer to expect when acks is 0"
     PRODUCE_REWRITTEN = "as PRODUCE, the answer is rewritten"
+    PRODUCE_DROPPED = "as PRODUCE, but brokers since 4.0 hang up on it (before version 3)"
     AUTHENTICATION = "opaque, a step of authentication that another follows (SaslHandshake)"
     PROOF = "a step of authentication that ends with its answer (SaslAuthenticate)"
     TOKENS_FOLLOW = "as AUTHENTICATION, and bare tokens follow (SaslHandshake v0)"

@@ -66,7 +66,7 @@ TAKEN_AT_0 = frozenset({keys.LIST_OFFSETS, keys.OFFSET_FETCH})
 SERVED_FROM_0 = {keys.OFFSET_COMMIT: 2, keys.LIST_OFFSETS: 1, keys.OFFSET_FETCH: 1, keys.JOIN_GROUP: 2}
 FIRST_INTRODUCTION = 3
 # The oldest that brokers since 4.0 take (KIP-896), as clients since 0.11 speak it.
-FIRST_FETCH = 4
+FIRST_PRODUCE, FIRST_FETCH = 3, 4
 # The APIs of which no version is passed that is not understood.
 CLAMPED = {*CEILINGS, *REWRITTEN_FROM, *TAKEN_FROM}
 
@@ -291,6 +291,8 @@ def _treatment(key: int, version: int) -> Treatment:
         return Treatment.TAKEN
     if key == keys.API_VERSIONS and version >= FIRST_INTRODUCTION:
         return Treatment.INTRODUCTION
+    if key == keys.PRODUCE and version < FIRST_PRODUCE:
+        return Treatment.PRODUCE_DROPPED
     if key == keys.PRODUCE:
         return Treatment.PRODUCE_REWRITTEN if rewritten else Treatment.PRODUCE
     if rewritten:

@@ -251,6 +251,21 @@ def test_who_fetches_in_words_that_brokers_have_dropped_is_named_once(
     assert 'asked="Fetch v2" remedy="brokers since 4.0 take Fetch from version 4 on' in said
 
 
+@pytest.mark.parametrize(("acks", "named"), [(1, 1), (0, 0)])
+def test_so_is_who_produces_in_them_and_wants_an_answer(
+    proxy: Running, cluster: Cluster, topic: str, acks: int, named: int
+) -> None:
+    partition = m.ProduceRequestPartitionProduceData(index=0, records=b"")
+    of_topic = m.ProduceRequestTopicProduceData(name=topic, partition_data=[partition])
+    wanted = m.ProduceRequest(acks=acks, timeout_ms=1_000, topic_data=[of_topic])
+    name = f"ancient-{uuid.uuid4()}"
+    for version in (2, 1):
+        with proxy.connect(1) as sock, pytest.raises(ConnectionError):
+            exchange(sock, keys.PRODUCE, version, wanted, name)
+    said = [line for line in proxy.log.read_text().splitlines() if f"client={name}" in line]
+    assert [line.partition("asked=")[2][:12] for line in said] == ['"Produce v2"'] * named
+
+
 def test_answers_keep_their_order_among_others(client: ByHand, written: str) -> None:
     """Four requests in one breath, of which every other one is asked twice upstream."""
     partition = m.ListOffsetsRequestListOffsetsPartition(partition_index=0, timestamp=LATEST, max_num_offsets=2)

@@ -1,7 +1,8 @@
 """Where broker lines differ, as far as a member of a group can tell.
 
-Each line is its newest release that is to be had as this is written: 4.0.1, 4.1.2, 4.2.2, 4.3.1, 4.4.0. A flag says since
-when it is so, and by what ticket; tests/simulation/test_broker_lines.py puts each to the lines, and to real brokers of them.
+Each line is its newest release that was to be had when this was written: 4.0.1 (4.0.2 differs by KAFKA-19449 alone, and is
+with 4.1 there), 4.1.2, 4.2.2, 4.3.1, 4.4.0. A flag says since when it is so, and by what ticket;
+tests/simulation/test_broker_lines.py puts each to the lines, and to real brokers of them.
 """
 
 from __future__ import annotations

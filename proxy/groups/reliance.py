@@ -6,15 +6,12 @@ everything again after its next start. So it is said which clients are not to go
 
 from __future__ import annotations
 
-from kafka_protocol.messages import keys
-from proxy.groups import classic
 from proxy.groups.classic import Request
 from proxy.groups.line import Line
 from proxy.logs import Log
 from proxy.memory import Memory
+from proxy.wire import SERVED_FROM_0
 
-# The oldest versions that any broker since 4.0 takes, of what is served here from 0 on.
-OLDEST = {keys.JOIN_GROUP: classic.OLDEST_JOIN, keys.OFFSET_COMMIT: 2, keys.OFFSET_FETCH: 1, keys.LIST_OFFSETS: 1}
 # Of one connection: whoever asks about a great many groups is found by the first of them.
 MOST = 100
 
@@ -26,7 +23,7 @@ class Reliance:
 
     def taken(self, line: Line, request: Request) -> None:
         """What that broker takes is asked of it, once a connection."""
-        if request.version < OLDEST.get(request.key, 0) and len(line.relies_on) < MOST:
+        if request.version < SERVED_FROM_0.get(request.key, 0) and len(line.relies_on) < MOST:
             line.know_versions(lambda: self._compare(line, request))
 
     def _compare(self, line: Line, request: Request) -> None:

@@ -85,8 +85,8 @@ def still_valid(
 ) -> JournalEntry | None:
     """The entry, if the client that asks is at the generation it was told then. Else another proxy has told it more, or
     it is about to say itself what it holds. Nor where it has more than the entry says: it may have been told of that at the
-    same generation, when nothing could be written; and must rejoin for it anyway."""
-    if entry is None or isinstance(request, JoinRequested | LeaveRequested):
+    same generation, when nothing could be written; and must rejoin for it anyway. Nor where it was told nothing yet."""
+    if entry is None or entry.generation < 0 or isinstance(request, JoinRequested | LeaveRequested):
         return None
     return entry if request.generation == entry.generation and set(assigned) <= set(entry.told) else None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from translation import errors as e
-from translation.actions import AnswerJoin, Forget
+from translation.actions import AnswerJoin, Forget, Remember
 from translation.adopting import untold
 from translation.assignors import server_assignors
 from translation.embedded import Malformed, Subscription, read_subscription
@@ -111,6 +111,8 @@ def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         heartbeat_at=turn.now,
         changed_at=turn.now,
     )
+    # It may be killed before it has told anything, and the coordinator has a member from its first heartbeat.
+    turn.order(Remember(turn.member.journal_entry))
 
 
 def _again(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:

@@ -1,4 +1,5 @@
-"""What must survive a kill -9: for each member, what its client was told last; and of which brokers clients were told.
+"""What must survive a kill -9: for each member, what its client was told last, if anything; and of which brokers clients
+were told.
 
 One file, one JSON line an entry, appended and handed to the kernel at once: the end of the process loses nothing, only
 the end of the machine may, and then the members are adopted without it. A line that is cut off is the last, and is

@@ -13,6 +13,12 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
+        "    turn.order(Remember(turn.member.journal_entry))\n",
+        "",
+        "a newcomer is written down before it has a heartbeat",
+    ),
+    Mutant(
+        "joining.py",
         "if join.member_id and (holds_on or join.instance_id or is_blank):",
         "if join.member_id and (join.instance_id or is_blank):",
         "an unknown id that still claims partitions must hear that it is unknown",
@@ -76,6 +82,12 @@ JOINING = (
         "return member_epoch > 0 or isinstance(request, JoinRequested)",
         "return True",
         "a static member that had left is not adopted by a client that does not know",
+    ),
+    Mutant(
+        "adopting.py",
+        "entry is None or entry.generation < 0 or",
+        "entry is None or",
+        "whose client was told nothing has no generation that it could be at",
     ),
     Mutant(
         "adopting.py",

@@ -20,8 +20,10 @@ from kafka_protocol.messages import keys
 from tests.clients import Client, overlaps
 from tests.clients.makes import each
 from tests.kafka import Cluster
+from tests.kafka.admin import until
+from tests.kafka.wire import send
 from tests.matrix.steady import Steady
-from tests.proxy.by_hand import ByHand
+from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
 from tests.proxy.running import Running
 from tests.proxy.settled import at_rest, describe, noticed
 from tests.proxy.test_members import NATIVE
@@ -34,6 +36,8 @@ ROLLING_RESTARTS = int(os.environ.get("ROLLING_RESTARTS", "5"))
 MAX_POLL_MS, STALL_MS = 6_000, 14_000
 # Of a group, as brokers allow it.
 LONGEST_SESSION_MS = "60000"
+# Of JoinGroup: a newcomer has its id with the answer, and not before.
+BEFORE_IDS_ARE_REQUIRED = 3
 # Longer than the proxy waits for a replacement at first, and no longer than it can learn to.
 AWAY_SECONDS = 1
 
@@ -160,6 +164,34 @@ def test_what_an_old_member_has_is_free_when_its_client_does_not_come_back_after
         assert one.joins().owned == had
         assert len(describe(kafka, topic).members) == 1
         assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
+
+
+def test_what_was_meant_for_a_newcomer_is_free_when_its_proxy_was_killed_before_it_had_told_it_anything(
+    kafka: Cluster, topic: str, tmp_path: Path
+) -> None:
+    """It waits for what another has, who is silent; and had not heard its id."""
+    kafka.set_group_config(topic, consumer_session_timeout_ms=LONGEST_SESSION_MS)
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\npark_ms = 20_000\n')
+    proxy = Running(kafka.bootstrap, "--config", str(config)).ready()
+    address = "127.0.0.1", proxy.port_of(kafka.coordinator(topic))
+    one, two = ByHand(address, topic, topic), ByHand(address, topic, topic)
+    with contextlib.closing(one), contextlib.closing(two):
+        had = one.joins().owned
+        send(two.sock, keys.JOIN_GROUP, BEFORE_IDS_ARE_REQUIRED, two.join_request(), two.client_id)
+        until(lambda: len(describe(kafka, topic).members) == 2, "the newcomer is a member")
+        proxy.process.end(signal.SIGKILL)
+        with Running(kafka.bootstrap, "--config", str(config), base=proxy.base) as again:
+            again.ready()
+            for each in (one, two):
+                each.on_new_socket()
+            assert one.leave().error_code == 0
+            two.joins(BEFORE_IDS_ARE_REQUIRED)
+            while two.owned != had:
+                until(lambda: two.beat() == REBALANCE_IN_PROGRESS, "what its first self was to have is free")
+                two.joins(BEFORE_IDS_ARE_REQUIRED)
+            assert len(describe(kafka, topic).members) == 1
+            assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
 
 
 async def test_of_members_that_restart_one_by_one_only_the_first_disturbs_anybody(

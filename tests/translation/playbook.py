@@ -2,7 +2,7 @@
 
 Every action must be expected, in order (transition records are looked at in tests of their own). While a playbook
 runs, what must hold after every step is checked: the event survives being written and read, the member does not ask to
-be woken at once, and there is one heartbeat in flight at most.
+be woken at once, there is one heartbeat in flight at most, and a newcomer is remembered before it has one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import msgspec
 
 import translation.events as ev
 from translation import Member, Rules, step
-from translation.actions import AnswerJoin, AnswerSync, AnyAction, RecordTransition, SendGroupHeartbeat
+from translation.actions import AnswerJoin, AnswerSync, AnyAction, RecordTransition, Remember, SendGroupHeartbeat
 from translation.group_heartbeat import GroupHeartbeat, GroupHeartbeatAnswer, TopicPartition
 from translation.member import short
+from translation.states import Standing
 from translation.transition import Transition
 
 RULES = Rules(hold_beat_part=0.0, plan_ms=0, company_ms=0, farewell_ms=0, poll_ms=200, idle_ms=100_000)
@@ -87,8 +88,11 @@ class Playbook:
     def _feed(self, event: ev.AnyEvent) -> None:
         assert ev.decode(ev.encode(event)) == event
         self.story.append((self.now, event))
-        flying = self.member.in_flight
+        flying, was_joining = self.member.in_flight, self.member.standing is Standing.JOINING
         self.member, actions = step(self.member, event, self.now)
+        is_joining = isinstance(event, ev.JoinRequested) and self.member.standing is Standing.JOINING
+        if is_joining and not was_joining:
+            actions = _without_first_entry(self.member, actions)
         for action in actions:
             if isinstance(action, RecordTransition):
                 self.transitions.append(action.transition)
@@ -101,6 +105,15 @@ class Playbook:
         assert wake_at is None or wake_at > self.now, (
             f"{self.member!r} wants to be woken at {wake_at}, it is {self.now}"
         )
+
+
+def _without_first_entry(member: Member, actions: list[AnyAction]) -> list[AnyAction]:
+    """Of every newcomer it is the same: no playbook need say so."""
+    at = actions.index(Remember(member.journal_entry))
+    assert not any(isinstance(each, SendGroupHeartbeat) for each in actions[:at]), (
+        "remembered before it has a heartbeat"
+    )
+    return actions[:at] + actions[at + 1 :]
 
 
 def show(thing: object) -> str:

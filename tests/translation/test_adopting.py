@@ -173,6 +173,11 @@ def test_a_journal_entry_holds_for_a_client_that_is_where_it_was_told_to_be(requ
     assert still_valid(None, request_, tps(0, 1)) is None
 
 
+def test_nor_does_it_hold_where_its_client_had_yet_to_be_told_something() -> None:
+    untold = msgspec.structs.replace(JOURNAL, generation=-1, told=())
+    assert still_valid(untold, commits(5, -1), ()) is None
+
+
 def test_nor_does_it_hold_where_the_member_has_more_than_it_says() -> None:
     """It could not be written, maybe, when the client was told of that at the same generation."""
     assert still_valid(JOURNAL, beats(3, 7), tps(0)) is JOURNAL

@@ -30,7 +30,7 @@ from tests.translation.playbook import (
     tps,
     wait,
 )
-from translation import Member, Rules
+from translation import Member, Rules, step
 from translation import errors as e
 from translation.actions import (
     AnswerHeartbeat,
@@ -41,6 +41,9 @@ from translation.actions import (
     ForwardJoin,
     LearnAllowedTopics,
     LearnTopics,
+    RecordTransition,
+    Remember,
+    SendGroupHeartbeat,
 )
 from translation.events import (
     AssignorAgreed,
@@ -75,6 +78,16 @@ def test_a_wrong_join_gets_the_code_a_classic_broker_gives(wrong: dict[str, obje
 @pytest.mark.parametrize("timeout_ms", [6_000, 1_800_000])
 def test_the_bounds_of_the_session_timeout_are_within(timeout_ms: int) -> None:
     assert Playbook() >> joins(session_timeout_ms=timeout_ms) << beat(0, owned=())
+
+
+def test_a_newcomer_is_remembered_before_its_first_heartbeat_as_one_that_was_told_nothing() -> None:
+    """A proxy that is killed now must know of it: its coordinator does, and its client may begin anew."""
+    _, orders = step(Member(group_id="g", rules=RULES), joins(member_id="", fresh_id="c-1", version=3), NOW)
+    noted, sent = [each for each in orders if not isinstance(each, RecordTransition)]
+    assert isinstance(noted, Remember)
+    assert isinstance(sent, SendGroupHeartbeat)
+    entry = noted.entry
+    assert (entry.member_id, entry.generation, entry.told, entry.session_timeout_ms) == ("c-1", -1, (), 10_000)
 
 
 def test_an_empty_group_id_is_invalid() -> None:

@@ -176,18 +176,23 @@ def _at_least_one(said: str) -> int:
 def _batch(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:
     if not asking.is_elsewhere(asked, asked.input) and (hidden := asking.passed_over(asked.input)):
         say(f"passed over, for names that begin with _ or . are hidden from Spark: {', '.join(map(str, hidden))}")
-    jobs.batch(spark, asked.input, asked.out, say)
+    try:
+        jobs.batch(spark, asked.input, asked.out, say)
+    except jobs.NoSpan as nothing:
+        return _say(_why_nothing(asked.input, nothing), BAD_NEWS)
     steps, spans, rejects = (
         jobs.table(spark, asked.out, name).count() for name in ("transitions", "requests", "rejects")
     )
     say(f"{steps} transitions, {spans} other spans, {rejects} rejects")
-    if steps + spans:
-        return DONE
-    why = f": `kip848-pipeline show {asked.out} rejects` says why" if rejects else ""
-    return _say(
-        f"nothing in {asked.input} is a span{why}; give OTLP-JSON, a request a line, as the proxy's traces.file has it",
-        BAD_NEWS,
-    )
+    return DONE
+
+
+def _why_nothing(source: str, nothing: jobs.NoSpan) -> str:
+    one, why = nothing.first, ""
+    if one is not None:
+        why = f" ({nothing.rejects} rejects, as of {one.origin}: {one.reason}: {one.line!r})"
+    remedy = "give OTLP-JSON, a request a line, as the proxy's traces.file has it"
+    return f"nothing in {source} is a span{why}, and no table is made: {remedy}"
 
 
 def _stream(spark: SparkSession, asked: argparse.Namespace, say: Progress) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from pipeline import schema, spans
 from pipeline.asking import CannotBeDone
@@ -35,6 +35,15 @@ ZSTD, NOT_ZSTD = "*.zst", "{*[!t],t,*[!s]t,st,*[!z]st,zst,*[!.]zst}"
 EVERY = {"recursiveFileLookup": "true"}
 
 
+class NoSpan(Exception):
+    """Nothing that was read is one, so no table is made: those of a former run are worth more than empty ones. `rejects`:
+    how many lines were none, and `first` one of them, as in the table."""
+
+    def __init__(self, rejects: int, first: Row | None) -> None:
+        super().__init__(f"{rejects} rejects")
+        self.rejects, self.first = rejects, first
+
+
 def read_lines(spark: SparkSession, source: str) -> DataFrame:
     """(value, origin) of files or folders of OTLP-JSON lines; `.zst` ones unpacked, `.gz` by Spark itself."""
     meant = for_spark(source)
@@ -47,6 +56,11 @@ def batch(spark: SparkSession, source: str, out: str, say: Say = lambda line: No
     if is_there(spark, f"{out}/{OF_A_STREAM}"):
         raise CannotBeDone(f"a stream writes into {out}, and its facts would be lost: give batch another folder")
     rows = stage_settled(spark, source, out, say)
+    if rows.where("reject IS NULL").isEmpty():
+        rejects = spans.rejects(rows)
+        nothing = NoSpan(rejects.count(), rejects.first())
+        sweep(out)
+        raise nothing
     with Anew(spark, out, say) as anew:
         anew.put("rejects", spans.rejects(rows))
         requests = anew.put("requests", rows.transform(spans.requests).transform(spans.once))

@@ -240,13 +240,14 @@ def join_abandoned(turn: Turn, request: int) -> None:
     if others := tuple(each for each in parked.requests if each != request):
         turn.becomes(parked=msgspec.structs.replace(parked, requests=others))
     else:
-        _forsaken(turn, parked)
+        _forsaken(turn)
 
 
-def _forsaken(turn: Turn, parked: ParkedJoin) -> None:
+def _forsaken(turn: Turn) -> None:
+    is_nameless = turn.member.is_nameless
     rebalance_by = turn.now + turn.member.contract.rebalance_timeout_ms
     turn.becomes(parked=None, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)
-    if not parked.knows_id and turn.member.instance_id is None:
+    if is_nameless:
         depart(turn)
 
 

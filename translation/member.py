@@ -228,6 +228,11 @@ class Member(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.standing is Standing.JOINING and self.is_to_sync
 
     @property
+    def is_nameless(self) -> bool:
+        """Its client, which waits to join, has not heard the id: without that answer nobody comes back as this member."""
+        return self.parked is not None and not self.parked.knows_id and self.instance_id is None
+
+    @property
     def is_kept_away(self) -> bool:
         """Its coordinator was lost since the client was last heard, and none has been found: it could not be heard."""
         return self.cut and self.served_at <= self.heard_at

@@ -1,4 +1,7 @@
-"""What a member does when its proxy stops: nobody is left waiting, and the member stays for the next proxy to adopt."""
+"""What a member does when its proxy stops: nobody is left waiting, and the member stays for the next proxy to adopt.
+
+But for one whose client has not heard its id yet: that client will come as somebody else.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ def proxy_stopping(turn: Turn, event: ProxyStopping) -> None:
         return None
     if event.leaving:
         return depart(turn, STATIC_LEAVE_EPOCH if turn.member.instance_id else LEAVE_EPOCH)
+    is_nameless = turn.member.is_nameless
     refuse_parked(turn, e.NOT_COORDINATOR)
+    if is_nameless:
+        return depart(turn)
     answer_held(turn, e.NONE)
     refuse_commits(turn, e.NOT_COORDINATOR)
     return turn.order(Remember(turn.member.journal_entry))

@@ -157,8 +157,8 @@ JOINING = (
     ),
     Mutant(
         "joining.py",
-        "    turn.becomes(parked=None, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)\n    if not",
-        "    if not",
+        "    turn.becomes(parked=None, rebalance_by=rebalance_by, describe_at=None, heard_at=turn.now)\n    if is_nameless",
+        "    if is_nameless",
         "who is gone while its JoinGroup waits may be at another proxy",
     ),
 )
@@ -532,6 +532,18 @@ LEAVING = (
         "leave.instance_id is not None and leave.instance_id != member.instance_id",
         "False",
         "LeaveGroup of another's instance is refused",
+    ),
+    Mutant(
+        "stopping.py",
+        "    if is_nameless:\n",
+        "    if False:\n",
+        "whose client has not heard its id leaves with its proxy",
+    ),
+    Mutant(
+        "member.py",
+        "not self.parked.knows_id and self.instance_id is None",
+        "not self.parked.knows_id",
+        "an instance can come back under an id that its client has not heard",
     ),
     Mutant(
         "stopping.py",

@@ -166,32 +166,48 @@ def test_what_an_old_member_has_is_free_when_its_client_does_not_come_back_after
         assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
 
 
-def test_what_was_meant_for_a_newcomer_is_free_when_its_proxy_was_killed_before_it_had_told_it_anything(
-    kafka: Cluster, topic: str, tmp_path: Path
-) -> None:
-    """It waits for what another has, who is silent; and had not heard its id."""
+@pytest.fixture
+def waiting(kafka: Cluster, topic: str, tmp_path: Path) -> Iterator[tuple[Running, ByHand, ByHand]]:
+    """A member that has everything, and is silent; and a newcomer that waits for some of it, and has not heard its id."""
     kafka.set_group_config(topic, consumer_session_timeout_ms=LONGEST_SESSION_MS)
     config = tmp_path / "proxy.toml"
     config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\npark_ms = 20_000\n')
-    proxy = Running(kafka.bootstrap, "--config", str(config)).ready()
-    address = "127.0.0.1", proxy.port_of(kafka.coordinator(topic))
-    one, two = ByHand(address, topic, topic), ByHand(address, topic, topic)
-    with contextlib.closing(one), contextlib.closing(two):
-        had = one.joins().owned
-        send(two.sock, keys.JOIN_GROUP, BEFORE_IDS_ARE_REQUIRED, two.join_request(), two.client_id)
-        until(lambda: len(describe(kafka, topic).members) == 2, "the newcomer is a member")
-        proxy.process.end(signal.SIGKILL)
-        with Running(kafka.bootstrap, "--config", str(config), base=proxy.base) as again:
-            again.ready()
-            for each in (one, two):
-                each.on_new_socket()
-            assert one.leave().error_code == 0
+    with Running(kafka.bootstrap, "--config", str(config)) as proxy:
+        address = "127.0.0.1", proxy.ready().port_of(kafka.coordinator(topic))
+        one, two = ByHand(address, topic, topic), ByHand(address, topic, topic)
+        with contextlib.closing(one), contextlib.closing(two):
+            one.joins()
+            send(two.sock, keys.JOIN_GROUP, BEFORE_IDS_ARE_REQUIRED, two.join_request(), two.client_id)
+            until(lambda: len(describe(kafka, topic).members) == 2, "the newcomer is a member")
+            yield proxy, one, two
+
+
+def test_what_was_meant_for_a_newcomer_is_free_when_its_proxy_was_killed_before_it_had_told_it_anything(
+    waiting: tuple[Running, ByHand, ByHand], kafka: Cluster, topic: str, tmp_path: Path
+) -> None:
+    proxy, one, two = waiting
+    proxy.process.end(signal.SIGKILL)
+    with Running(kafka.bootstrap, "--config", str(tmp_path / "proxy.toml"), base=proxy.base) as again:
+        again.ready()
+        for each in (one, two):
+            each.on_new_socket()
+        had = one.owned
+        assert one.leave().error_code == 0
+        two.joins(BEFORE_IDS_ARE_REQUIRED)
+        while two.owned != had:
+            until(lambda: two.beat() == REBALANCE_IN_PROGRESS, "what its first self was to have is free")
             two.joins(BEFORE_IDS_ARE_REQUIRED)
-            while two.owned != had:
-                until(lambda: two.beat() == REBALANCE_IN_PROGRESS, "what its first self was to have is free")
-                two.joins(BEFORE_IDS_ARE_REQUIRED)
-            assert len(describe(kafka, topic).members) == 1
-            assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
+        assert len(describe(kafka, topic).members) == 1
+        assert f"member leaves, whose client has not come back group={topic} " in again.log.read_text()
+
+
+def test_a_newcomer_that_was_told_nothing_leaves_when_its_proxy_stops(
+    waiting: tuple[Running, ByHand, ByHand], kafka: Cluster, topic: str
+) -> None:
+    """Its client comes back as another."""
+    proxy, one, _ = waiting
+    proxy.stop()
+    assert [each.member_id for each in describe(kafka, topic).members] == [one.member_id]
 
 
 async def test_of_members_that_restart_one_by_one_only_the_first_disturbs_anybody(

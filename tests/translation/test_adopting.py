@@ -35,6 +35,8 @@ from translation.actions import (
     AnswerSync,
     DescribeGroup,
     Forget,
+    LearnTopics,
+    Remember,
     SendCommit,
 )
 from translation.adopting import may_be_adopted, still_valid
@@ -218,6 +220,25 @@ def test_a_proxy_that_stops_leaves_nobody_waiting_and_its_members_where_they_are
     parked >> ProxyStopping() << AnswerJoin(6, e.NOT_COORDINATOR, member_id="m") << remembered()
     assert parked << Is("prepare-rebalance/acknowledging E2 g2")
     assert Playbook() >> ProxyStopping() << Is("absent/absent E0 g-1")
+
+
+def test_whose_client_has_yet_to_hear_its_id_leaves_when_its_proxy_stops() -> None:
+    """It could not come back under it, and what is meant for it would lie idle."""
+    play = Playbook() >> joins(member_id="", version=3, fresh_id="m") << beat(0, owned=())
+    play >> granted(1, [0]) << LearnTopics(("a",)) << DescribeGroup()
+    play >> ProxyStopping() << AnswerJoin(1, e.NOT_COORDINATOR, member_id="m") << beat(-1)
+    assert play << Is("absent/leaving E1 g-1")
+
+
+@pytest.mark.parametrize(("member_id", "instance_id"), [("m", None), ("", "i")])
+def test_who_waits_to_join_and_can_come_back_stays_when_its_proxy_stops(
+    member_id: str, instance_id: str | None
+) -> None:
+    play = Playbook() >> joins(member_id=member_id, fresh_id="m", instance_id=instance_id)
+    play << beat(0, owned=(), instance_id=instance_id)
+    play >> ProxyStopping() << AnswerJoin(1, e.NOT_COORDINATOR, member_id="m")
+    play << Remember(play.member.journal_entry)
+    assert play << Is("completing-rebalance/joining E0 g-1")
 
 
 def test_a_proxy_that_leaves_takes_its_members_along_and_static_ones_keep_their_place() -> None:

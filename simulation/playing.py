@@ -90,7 +90,7 @@ def calm_down(world: World) -> None:
     world.settles(CONVERGES_WITHIN_MS)
     for client in world.legacy.values():
         vain = [said for said in client.refusals if said[0] != "OffsetCommit" and said[1] is Error.UNKNOWN_MEMBER_ID]
-        if vain and not (client.excused or _may_hold_the_unknown(world, client)):
+        if vain and not (client.excused or _may_hold_the_unknown(world, client) or _might_be_given_up(world)):
             raise Broken("NobodyFencedInVain", f"{client.name} was told {vain}")
 
 
@@ -99,6 +99,15 @@ def _may_hold_the_unknown(world: World, client: LegacyClient) -> bool:
     subscribed to: a cooperative client that still holds what it was subscribed to before must drop everything."""
     is_undescribed = not world.coordinator.line.describes_pending_revocation
     return is_undescribed and client.style.cooperative and client.resubscribed
+
+
+def _might_be_given_up(world: World) -> bool:
+    """One fault followed the other for a session of the coordinator, but for the heartbeat before them and the next: then it
+    is no wonder that it has not heard of somebody in all that time."""
+    settings = world.coordinator.settings
+    session_ms, all_but_ms = settings.session_timeout_ms, 2 * settings.heartbeat_interval_ms
+    ends = [min(over, world.now) for _, over in world.hindrances]
+    return any(world.hindered_ms(end - session_ms, end) >= session_ms - all_but_ms for end in ends)
 
 
 def failure(plan: Plan) -> Failure | None:

@@ -53,6 +53,8 @@ class World:
         self.legacy: dict[str, LegacyClient] = {}
         self.natives: dict[str, NativeMember] = {}
         self.homes: dict[str, str] = {}
+        # From when to when some client had no way to the coordinator.
+        self.hindrances: list[tuple[int, int]] = []
         self.proxy("proxy")
 
     @property
@@ -145,6 +147,7 @@ class World:
 
     def coordinator_moves(self, gap_ms: int, error: Error = Error.NOT_COORDINATOR) -> None:
         """Nobody is the coordinator for a while; then another broker is, with all that was written."""
+        self._hinders(gap_ms)
         self.upstream.away = error
 
         def loaded() -> None:
@@ -155,13 +158,16 @@ class World:
 
     def right_is_withdrawn(self, client: str, ms: int) -> None:
         """To read the group; and given back."""
+        self._hinders(ms)
         self.upstream.withdrawn[client] = self.now + ms
 
     def upstream_is_cut(self, ms: int) -> None:
+        self._hinders(ms)
         self.upstream.cut_until = max(self.upstream.cut_until, self.now + ms)
 
     def proxy_restarts(self, name: str = "proxy", with_journal: bool = True, gap_ms: int = 500) -> None:
         """Killed, and started again a moment later. Its connections are gone with it."""
+        self._hinders(gap_ms)
         old = self.proxies[name]
         old.dies()
         for client in self._clients_of(name):
@@ -173,6 +179,7 @@ class World:
         """Told to, and started again a moment later. With `leave_on_exit` its members leave while its connections drain."""
         for client in self._clients_of(name) if leaving else ():
             client.is_left_by_its_proxy()
+        self._hinders(DRAIN_MS)
         self.proxies[name].stops(leaving)
         self.clock.after(DRAIN_MS, lambda: self.proxy_restarts(name, gap_ms=gap_ms))
 
@@ -186,7 +193,19 @@ class World:
 
     def proxy_stands_still(self, name: str, ms: int) -> None:
         """Its sockets stay, and take what is said."""
+        self._hinders(ms)
         self.proxies[name].process.stands_still(ms)
+
+    def _hinders(self, ms: int) -> None:
+        self.hindrances.append((self.now, self.now + ms))
+
+    def hindered_ms(self, begin: int, end: int) -> int:
+        """For how long between the two."""
+        total, until = 0, begin
+        for at, over in sorted(self.hindrances):
+            total += max(0, min(over, end) - max(at, until))
+            until = max(until, min(over, end))
+        return total
 
     def moves_to(self, client: str, proxy: str) -> None:
         self.homes[client] = proxy

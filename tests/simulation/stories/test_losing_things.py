@@ -8,6 +8,7 @@ import pytest
 
 from simulation.brokers import V4_0, V4_4, BrokerLine
 from simulation.errors import Error
+from simulation.invariants import Broken
 from simulation.story import Legacy, Story
 from simulation.world import GROUP
 from tests.simulation.stories.by_hand import ByHand
@@ -88,9 +89,24 @@ def test_a_proxy_that_stood_still_takes_nobody_for_silent_who_spoke_meanwhile(
 def test_a_proxy_that_is_away_for_long_costs_the_members_their_sessions_and_no_more() -> None:
     story, alice, bob = two_at_rest()
     story.proxy_restarts(gap_ms=60_000)
-    story.settles()
+    story.calms_down()
     assert {error for _, error in alice.who.refusals + bob.who.refusals} == {Error.UNKNOWN_MEMBER_ID}
     assert [len(share) for share in story.shares().values()] == [2, 2]
+
+
+def test_faults_that_overlap_hinder_once() -> None:
+    story = Story(foo=4)
+    story.world.hindrances = [(30, 40), (5, 20), (0, 10)]
+    assert story.world.hindered_ms(2, 35) == 18 + 5
+
+
+def test_who_is_given_up_though_it_could_be_spoken_for_is_a_broken_promise() -> None:
+    story, alice, _ = two_at_rest()
+    for _ in range(4):
+        story.proxy_restarts(gap_ms=15_000).passes(22_500)
+    story.world.group.remove([story.world.group.members[alice.who.member_id]])
+    with pytest.raises(Broken, match="alice was told"):
+        story.calms_down()
 
 
 def test_a_proxy_that_dies_while_a_join_is_parked_is_joined_again() -> None:

@@ -111,7 +111,7 @@ def _begin(turn: Turn, join: JoinRequested, subscription: Subscription) -> None:
         heartbeat_at=turn.now,
         changed_at=turn.now,
     )
-    # It may be killed before it has told anything, and the coordinator has a member from its first heartbeat.
+    # The proxy may be killed before it tells the client anything; the coordinator has the member from its first heartbeat.
     turn.order(Remember(turn.member.journal_entry))
 
 

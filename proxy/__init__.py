@@ -29,6 +29,7 @@ The byte path:
     link.py                a plaintext connection: two raw sockets
     leg.py, pipe.py        one of its sockets; bytes that never enter this process
     epoll_set.py           how do many sockets wait within one task?
+    aside.py               what if a client says more than its broker takes?
     tls_link.py            a connection with TLS on a side
     tls_stream.py, socket_stream.py
                            its streams

@@ -15,7 +15,7 @@ come back, those of hundreds of members come at once. So who only forwards is se
 for each group, and are served in turn and for a few milliseconds: who is left over comes before the others the next time.
 
 Everything that is called runs to its end without awaiting; it must not block, and must not raise: whoever is called owns
-its errors.
+its errors. One may wait for room, as long as nobody else has anything to do (`aside.py`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Final
 
 import trio
 
+from proxy.aside import Aside, change
 from proxy.pipe import Pipes
 
 READABLE = select.EPOLLIN
@@ -74,10 +75,11 @@ class EpollSet:
     def __init__(self, spin_us: int = 0) -> None:
         """`spin_us`: how soon after the last the next thing of a train comes. 0: the set always sleeps."""
         self._epoll = select.epoll()
+        self._aside = Aside(self._epoll)
         self.pipes = Pipes()
         self._ready: dict[int, Callable[[int], None]] = {}
         # Of these, who is served first; and in which lanes others wait who are known.
-        self._first: dict[int, Callable[[int], None]] = {}
+        self._first: dict[int, Callable[[int], None]] = {self._aside.fileno(): self._serve_aside}
         self._lanes: dict[int, str] = {}
         # Who had no turn the last time, and their order: the kernel names all in the same, however often some had theirs.
         self._left_over: dict[int, int] = {}
@@ -93,6 +95,7 @@ class EpollSet:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._close_forgotten()
+        self._aside.close()
         self._epoll.close()
         self.pipes.close()
 
@@ -102,13 +105,8 @@ class EpollSet:
         self.change(sock, 0, events)
 
     def change(self, sock: socket, before: int, events: int) -> None:
-        """No events at all takes the socket out: the kernel reports an ended peer for as long as it is in."""
-        if before and events:
-            self._epoll.modify(sock, events)
-        elif events:
-            self._epoll.register(sock, events)
-        elif before:
-            self._epoll.unregister(sock)
+        if not self._aside.change(sock, events):
+            change(self._epoll, sock, before, events)
 
     def forget(self, sock: socket) -> None:
         """Stop watching and close; within a batch only after it, lest the number name another socket before it ends.
@@ -116,6 +114,7 @@ class EpollSet:
         Closing takes it out of the kernel's set as well.
         """
         self._forget_lane(sock)
+        self._aside.forget(sock)
         self._ready.pop(sock.fileno(), None)
         if self._in_batch:
             self._forgotten.append(sock)
@@ -136,6 +135,17 @@ class EpollSet:
     def bulk(self) -> None:
         """What was just moved is no part of a train."""
         self._train = 0
+
+    def has_room(self, sink: socket, pair: dict[socket, int]) -> bool:
+        """`sink` is full, and the other of the two would send it more; each is watched for so much. True as soon as it has
+        room again; False if there is something else to do first."""
+        if any(sock.fileno() not in self._first for sock in pair):
+            return False
+        return self._aside.take(pair) and self._aside.has_room(sink)
+
+    def may_go_on(self) -> bool:
+        """Who was served just now may be served again at once: it is aside, and nobody else has anything to do."""
+        return self._aside.may_go_on()
 
     @property
     def is_awake(self) -> bool:
@@ -186,6 +196,13 @@ class EpollSet:
                 others.append((descriptor, mask))
         if others:
             self._serve_lanes(others)
+
+    def _serve_aside(self, _: int) -> None:
+        for descriptor, mask in self._aside.take_turn():
+            ready = self._ready.get(descriptor)
+            if ready is not None:
+                ready(mask)
+        self._aside.end_turn()
 
     def _serve_lanes(self, events: Iterable[tuple[int, int]]) -> None:
         """One of each lane, then the next of each, and so on; the next time it goes on from there. So nobody waits for ever,

@@ -82,6 +82,11 @@ class Leg:
         return VIEW[:size]
 
     @property
+    def expects_large(self) -> bool:
+        """It has just said something large to its end."""
+        return self._reads == BEGINNING_BYTES
+
+    @property
     def unread(self) -> bool:
         """It has said something that nobody has looked at yet (SIOCINQ, tcp(7))."""
         return any(fcntl.ioctl(self.sock, termios.FIONREAD, bytes(4)))

@@ -144,11 +144,25 @@ class Link:
         if self._closed or not source.watched & READABLE or not events & ~WRITABLE:
             return
         if frames.to_come < LEAST_TO_SPLICE or self._lingering:
-            arrived = source.receive()
-            if arrived is not None:
-                self._said(source, sink, arrived)
+            self._hear(source, sink)
         elif not sink.stuck:
             self._splice(source, sink, frames)
+
+    def _hear(self, source: Leg, sink: Leg) -> None:
+        arrived = source.receive()
+        while arrived is not None:
+            self._said(source, sink, arrived)
+            arrived = source.receive() if self._goes_on(source, sink) else None
+
+    def _goes_on(self, source: Leg, sink: Leg) -> bool:
+        """A large request has left, whole; who alone has something to do has mostly sent the next meanwhile."""
+        return (
+            source is self._client
+            and source.expects_large
+            and source.watched & READABLE > 0
+            and not (sink.stuck or self._closed)
+            and self._epoll_set.may_go_on()
+        )
 
     def _said(self, source: Leg, sink: Leg, arrived: Bytes) -> None:
         if source is self._client:
@@ -166,7 +180,7 @@ class Link:
         if onward:
             broker.send(onward, conversation.to_come > 0)
             if broker.stuck:
-                self._arm()
+                self._wait_for_room(broker)
         if conversation.desk is not None or conversation.owed.due:
             self._send_ours()
         self._keep_to_lane(client, broker)
@@ -208,10 +222,20 @@ class Link:
         if moved:
             sink.empty_pipe(frames.to_come > 0)
         if sink.stuck:
-            self._arm()
+            self._wait_for_room(sink)
         if not frames.to_come:
             self._send_ours()
             self._let_go_on()
+
+    def _wait_for_room(self, sink: Leg) -> None:
+        """Here, if that keeps nobody else waiting, and if it is the broker that is to have it: who consumes is not ahead of
+        anybody, and what waits for a client costs no less so."""
+        if sink is self._broker:
+            pair = {leg.sock: leg.watched for leg in (self._client, sink)}
+            if self._epoll_set.has_room(sink.sock, pair):
+                sink.send_rest()
+        if sink.stuck:
+            self._arm()
 
     def flush(self) -> None:
         """Something was asked or answered here outside of this connection's own events."""

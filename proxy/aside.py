@@ -14,13 +14,16 @@ One pair at a time: where several have much to say there is always something to 
 from __future__ import annotations
 
 import select
-from socket import socket
+from pathlib import Path
+from socket import SO_SNDBUF, SOL_SOCKET, socket
 from time import perf_counter
 
 # The pair is named in the set of all once, and again when its turn is over.
 ONCE = select.EPOLLIN | select.EPOLLONESHOT
 # How long it goes on at most before trio looks at what is its own, and the pair's answers are passed on.
 TURN_SECONDS = 0.01
+# Room that its socket is given, where the kernel gives so much; by itself it gives 4 MB at most (tcp_wmem, tcp(7)).
+ROOM_BYTES = 4 * 1024 * 1024
 # Who had to wait so recently stays the pair.
 KEPT_SECONDS = 0.05
 
@@ -44,7 +47,7 @@ class Aside:
 
     # -------------------------------------------------------------------------------------------------- who they are
 
-    def take(self, pair: dict[socket, int]) -> bool:
+    def take(self, pair: dict[socket, int], sink: socket) -> bool:
         """Two that are watched among the others are the pair from now on. False: another one is, and waited just now."""
         now = perf_counter()
         if pair.keys() != self._pair.keys():
@@ -53,6 +56,7 @@ class Aside:
             _move(self._pair, self._own, self._others)
             _move(pair, self._others, self._own)
             self._pair = pair
+            _widen(sink)
         self._used_at = now
         return True
 
@@ -93,6 +97,21 @@ class Aside:
             return any(descriptor == sink.fileno() for descriptor, _ in self._news.poll(left * 1000))
         finally:
             self._news.unregister(sink)
+
+
+def _widen(sink: socket) -> None:
+    """Its kernel's buffer, as far as the machine lets: what is full less often wakes us less often, and is woken for more."""
+    # Of what is asked for the kernel makes twice as much, and does not say when that would be less than there is (socket(7)).
+    if 2 * min(ROOM_BYTES, _most_that_may_be_asked_for()) > sink.getsockopt(SOL_SOCKET, SO_SNDBUF):
+        sink.setsockopt(SOL_SOCKET, SO_SNDBUF, ROOM_BYTES)
+
+
+def _most_that_may_be_asked_for() -> int:
+    try:
+        return int(Path("/proc/sys/net/core/wmem_max").read_text())
+    except (OSError, ValueError):
+        # Some containers do not show it.
+        return 0
 
 
 def _move(pair: dict[socket, int], before: select.epoll, after: select.epoll) -> None:

@@ -141,7 +141,7 @@ class EpollSet:
         room again; False if there is something else to do first."""
         if any(sock.fileno() not in self._first for sock in pair):
             return False
-        return self._aside.take(pair) and self._aside.has_room(sink)
+        return self._aside.take(pair, sink) and self._aside.has_room(sink)
 
     def may_go_on(self) -> bool:
         """Who was served just now may be served again at once: it is aside, and nobody else has anything to do."""

@@ -8,6 +8,7 @@ unprivileged users may have 64 of that size (pipe(7)).
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from socket import socket
@@ -41,11 +42,8 @@ class Pipe:
     def empty(self, sink: socket, more: bool = False) -> None:
         """Give what is filled to a socket, or as much as it takes. `more` is to follow: it need not go at once."""
         flags = FLAGS | os.SPLICE_F_MORE if more else FLAGS
-        while self.filled:
-            try:
-                self.filled -= os.splice(self._out, sink.fileno(), self.filled, flags=flags)
-            except BlockingIOError:
-                return
+        with contextlib.suppress(BlockingIOError):
+            self.filled -= os.splice(self._out, sink.fileno(), self.filled, flags=flags)
 
     def read(self) -> bytes:
         taken = b""

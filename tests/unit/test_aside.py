@@ -6,7 +6,7 @@ import contextlib
 import select
 from collections.abc import Iterator
 from functools import partial
-from socket import socket, socketpair
+from socket import SO_SNDBUF, SOL_SOCKET, socket, socketpair
 from threading import Timer
 
 import pytest
@@ -42,8 +42,11 @@ class Pair:
                 self.sink.send(bytes(4096))
 
     def makes_room(self) -> None:
-        taken = bytearray(1024 * 1024)
-        self.broker.recv_into(taken)
+        """By taking all there is."""
+        self.broker.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.broker.recv(1024 * 1024)
 
     def close(self) -> None:
         for each in (self.client, self.source, self.sink, self.broker):
@@ -83,32 +86,29 @@ def apart(others: select.epoll, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asi
 
 
 def test_room_is_waited_for(others: select.epoll, apart: Aside, pair: Pair) -> None:
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     pair.fill()
-    with turn(apart, others):
-        Timer(SOON_SECONDS, pair.makes_room).start()
+    with turn(apart, others), room_comes_soon(pair):
         assert apart.has_room(pair.sink)
         assert pair.sink.send(b"more") == 4
 
 
 def test_nobody_else_waits_for_it(others: select.epoll, apart: Aside, pair: Pair, another: Pair) -> None:
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     pair.fill()
     with turn(apart, others):
         assert apart.may_go_on()
         another.client.send(b"something")
-        room = Timer(SOON_SECONDS, pair.makes_room)
-        room.start()
-        assert not apart.has_room(pair.sink)
-        assert not apart.may_go_on()
-        room.join()
+        with room_comes_soon(pair):
+            assert not apart.has_room(pair.sink)
+            assert not apart.may_go_on()
 
 
 def test_a_turn_ends_whether_there_is_room_or_not(
     others: select.epoll, apart: Aside, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(aside, "TURN_SECONDS", SOON_SECONDS)
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     pair.fill()
     with turn(apart, others):
         assert not apart.has_room(pair.sink)
@@ -118,7 +118,7 @@ def test_a_turn_ends_whether_there_is_room_or_not(
 
 
 def test_out_of_its_turn_nothing_is_waited_for(others: select.epoll, apart: Aside, pair: Pair) -> None:
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     assert not apart.has_room(pair.sink)
     assert not apart.may_go_on()
     pair.client.send(b"more")
@@ -128,7 +128,7 @@ def test_out_of_its_turn_nothing_is_waited_for(others: select.epoll, apart: Asid
 
 
 def test_what_it_says_is_named_once_in_each_turn(others: select.epoll, apart: Aside, pair: Pair) -> None:
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     pair.client.send(b"a")
     for _ in range(3):
         assert others.poll(LONG_SECONDS) == [(apart.fileno(), READABLE)]
@@ -141,14 +141,14 @@ def test_who_waited_just_now_stays_the_pair_and_who_did_long_ago_is_among_the_ot
     others: select.epoll, apart: Aside, pair: Pair, another: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(aside, "KEPT_SECONDS", LONG_SECONDS)
-    assert apart.take(pair.watched)
-    assert not apart.take(another.watched)
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
+    assert not apart.take(another.watched, another.sink)
+    assert apart.take(pair.watched, pair.sink)
     monkeypatch.setattr(aside, "KEPT_SECONDS", 0)
     # What it is watched for by then.
     assert apart.change(pair.source, 0)
     assert apart.change(pair.sink, READABLE | WRITABLE)
-    assert apart.take(another.watched)
+    assert apart.take(another.watched, another.sink)
     assert not apart.change(pair.source, READABLE)
     for each in (pair, another):
         each.client.send(b"a")
@@ -157,7 +157,7 @@ def test_who_waited_just_now_stays_the_pair_and_who_did_long_ago_is_among_the_ot
 
 
 def test_it_is_watched_for_what_it_is_to_be_watched_for(apart: Aside, pair: Pair) -> None:
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     pair.client.send(b"a")
     assert apart.change(pair.source, 0)
     assert apart.take_turn() == []
@@ -169,7 +169,7 @@ def test_it_is_watched_for_what_it_is_to_be_watched_for(apart: Aside, pair: Pair
 
 
 def test_what_is_closed_is_nobodys(others: select.epoll, apart: Aside, pair: Pair, another: Pair) -> None:
-    assert apart.take(pair.watched)
+    assert apart.take(pair.watched, pair.sink)
     for sock in pair.watched:
         apart.forget(sock)
         sock.close()
@@ -177,9 +177,23 @@ def test_what_is_closed_is_nobodys(others: select.epoll, apart: Aside, pair: Pai
     apart.end_turn()
     # And stands in nobody's way.
     apart._used_at = 0.0
-    assert apart.take(another.watched)
+    assert apart.take(another.watched, another.sink)
     another.client.send(b"a")
     assert others.poll(LONG_SECONDS) == [(apart.fileno(), READABLE)]
+
+
+def test_its_room_is_widened_where_the_machine_lets_and_never_narrowed(
+    apart: Aside, pair: Pair, another: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aside, "KEPT_SECONDS", 0)
+    before = pair.sink.getsockopt(SOL_SOCKET, SO_SNDBUF)
+    monkeypatch.setattr(aside, "_most_that_may_be_asked_for", lambda: before)
+    monkeypatch.setattr(aside, "ROOM_BYTES", before // 4)
+    assert apart.take(pair.watched, pair.sink)
+    assert pair.sink.getsockopt(SOL_SOCKET, SO_SNDBUF) == before
+    another.sink.setsockopt(SOL_SOCKET, SO_SNDBUF, before // 8)
+    assert apart.take(another.watched, another.sink)
+    assert another.sink.getsockopt(SOL_SOCKET, SO_SNDBUF) == before // 2
 
 
 async def test_within_the_set_it_is_served_like_anybody_who_only_forwards() -> None:
@@ -211,6 +225,14 @@ async def test_within_the_set_it_is_served_like_anybody_who_only_forwards() -> N
 
 def hears(sock: socket, heard: list[bytes], _events: int) -> None:
     heard.append(sock.recv(100))
+
+
+@contextlib.contextmanager
+def room_comes_soon(pair: Pair) -> Iterator[None]:
+    room = Timer(SOON_SECONDS, pair.makes_room)
+    room.start()
+    yield
+    room.join()
 
 
 @contextlib.contextmanager

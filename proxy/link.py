@@ -155,12 +155,13 @@ class Link:
             arrived = source.receive() if self._goes_on(source, sink) else None
 
     def _goes_on(self, source: Leg, sink: Leg) -> bool:
-        """A large request has left, whole; who alone has something to do has mostly sent the next meanwhile."""
+        """A large request has left, whole, and nothing is there to be passed on but what the client has sent meanwhile."""
         return (
             source is self._client
             and source.expects_large
             and source.watched & READABLE > 0
             and not (sink.stuck or self._closed)
+            and not sink.unread
             and self._epoll_set.may_go_on()
         )
 

@@ -254,10 +254,30 @@ async def test_who_says_more_than_its_broker_takes_loses_nothing_and_keeps_nobod
         tasks.start_soon(epoll_set.run)
         with ends.broker() as broker, another.broker() as its_broker:
             tasks.start_soon(partial(trio.to_thread.run_sync, ends.client.sendall, b"".join(said)))
+            await is_so(lambda: len(epoll_set._aside._pair) > 0)
             await trio.to_thread.run_sync(in_turns, broker, its_broker)
             assert epoll_set._aside._pair.keys() == {ends.link._client.sock, ends.link._broker.sock}
         tasks.cancel_scope.cancel()
     another.close()
+
+
+async def test_nobody_who_may_go_on_does_before_what_its_broker_has_said_is_passed_on(
+    epoll_set: EpollSet, ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client may be waiting for that before it says more."""
+    unread = list[bool]()
+    monkeypatch.setattr(epoll_set, "may_go_on", lambda: unread.append(ends.link.leaves_broker_unread()))
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(epoll_set.run)
+        with ends.broker() as broker:
+            await moves(ends.client, broker, request(OPAQUE, 0, bytes(4 * BUFFER_BYTES)))
+            # Both are there when the set has its turn.
+            deliver(ends.client, request(OPAQUE, 1, bytes(2 * PIECE)))
+            deliver(broker, answer(0))
+            await trio.to_thread.run_sync(received, ends.client, answer(0))
+            await trio.to_thread.run_sync(received, broker, request(OPAQUE, 1, bytes(2 * PIECE)))
+        tasks.cancel_scope.cancel()
+    assert not any(unread)
 
 
 @pytest.mark.parametrize("is_asked", [True, False], ids=["requests", "answers"])

@@ -160,7 +160,7 @@ class Link:
             source is self._client
             and source.expects_large
             and source.watched & READABLE > 0
-            and not (sink.stuck or self._closed)
+            and not (sink.stuck or self._closed or self._draining)
             and not sink.unread
             and self._epoll_set.may_go_on()
         )

@@ -3,7 +3,7 @@
 A producer that has much to say is ahead of its broker, whose socket then is full whenever something comes for it. To wait
 for room within the set of all sockets means to leave the client unwatched, to be woken by each answer meanwhile, and to
 watch the client again: a quarter of the CPU that its bytes cost. So room is waited for here, at once, and what both of them
-say meanwhile is there when that ends.
+say meanwhile is there when that ends. And the socket is given more of it, so that it is full less often.
 
 Nobody else waits for it. The pair has an epoll set of its own, which is one of those in the set of all (epoll(7)), and is
 not named there while it has its turn: so the others can be waited for without it.

@@ -229,8 +229,8 @@ class Link:
             self._let_go_on()
 
     def _wait_for_room(self, sink: Leg) -> None:
-        """Here, if that keeps nobody else waiting, and if it is the broker that is to have it: who consumes is not ahead of
-        anybody, and what waits for a client costs no less so."""
+        """Of a broker, and here if that keeps nobody else waiting. (To wait here for a client's too saved nothing when
+        consuming.)"""
         if sink is self._broker:
             pair = {leg.sock: leg.watched for leg in (self._client, sink)}
             if self._epoll_set.has_room(sink.sock, pair):

@@ -16,7 +16,7 @@ from proxy import aside
 from proxy.aside import Aside
 from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 
-# Longer than any test takes, and shorter than the time until room comes, or what is waited for in vain.
+# Longer than any of these takes: what is waited for in vain ends by it.
 LONG_SECONDS = 20
 SOON_SECONDS = 0.05
 

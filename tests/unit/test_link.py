@@ -280,6 +280,26 @@ async def test_nobody_who_may_go_on_does_before_what_its_broker_has_said_is_pass
     assert not any(unread)
 
 
+async def test_nor_does_anybody_whose_proxy_drains(
+    epoll_set: EpollSet, ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[bool]()
+    monkeypatch.setattr(epoll_set, "may_go_on", lambda: asked.append(True))
+    large = request(OPAQUE, 1, bytes(BUFFER_BYTES + 2 * PIECE))
+    # All of it is there when the set has its turn.
+    ends.link._client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * len(large))
+    async with connected(epoll_set, ends) as broker:
+        for drains in (False, True):
+            asked.clear()
+            deliver(ends.client, large[:5])
+            await is_so(lambda: ends.link.conversation.request_under_way)
+            if drains:
+                ends.link.drain()
+            deliver(ends.client, large[5:])
+            await trio.to_thread.run_sync(received, broker, large)
+            assert asked == ([] if drains else [True])
+
+
 @pytest.mark.parametrize("is_asked", [True, False], ids=["requests", "answers"])
 async def test_whatever_follows_a_large_frame_arrives_as_it_was_and_is_counted_once(
     epoll_set: EpollSet, ends: Ends, is_asked: bool

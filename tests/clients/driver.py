@@ -301,7 +301,8 @@ class Client:
         self.events += [json.loads(line) for line in whole.splitlines()]
 
     def _story(self) -> str:
-        told = [str(event)[:300] for event in self.events[-12:]]
+        """Its errors first: who reads on has soon said a dozen things since."""
+        told = [str(event)[:300] for event in [*self.seen("error")[-3:], *self.events[-12:]]]
         errors = (self.folder / "errors").read_text(errors="replace")[-1_500:]
         return "\n".join([f"{self.name} ({self.library}) said last:", *told, errors])
 

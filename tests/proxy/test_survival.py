@@ -137,8 +137,10 @@ def test_a_proxy_that_stood_still_through_a_session_goes_on_with_a_client_that_w
     kafka3: Cluster, topic: str
 ) -> None:
     """All that time its Heartbeat was held; and when it is answered at last, it says nothing for a while."""
-    with Running(kafka3.bootstrap).ready() as proxy:
-        one = ByHand(("127.0.0.1", proxy.port_of(kafka3.coordinator(topic))), topic, topic)
+    with (
+        Running(kafka3.bootstrap).ready() as proxy,
+        closing(ByHand(("127.0.0.1", proxy.port_of(kafka3.coordinator(topic))), topic, topic)) as one,
+    ):
         one.session_timeout_ms = SESSION_SECONDS * 1000
         one.joins()
         # A Heartbeat right after SyncGroup would be answered at once.
@@ -157,7 +159,6 @@ def test_a_proxy_that_stood_still_through_a_session_goes_on_with_a_client_that_w
         assert "stood still" in proxy.log.read_text()
         assert one.beat() == 0
         assert one.commit(topic, 0, 5) == 0
-        one.close()
 
 
 async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic: str) -> None:
@@ -183,10 +184,12 @@ async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic:
 def test_who_had_no_coordinator_to_speak_to_is_not_taken_for_silent(kafka3: Cluster, topic: str) -> None:
     """A cluster takes ten seconds to see that a broker was killed. Classic coordinators that take over begin every session
     anew; so do members here, when another's word shows that there is one again."""
-    with Running(kafka3.bootstrap).ready() as proxy:
-        node = kafka3.coordinator(topic)
-        address = ("127.0.0.1", proxy.port_of(node))
-        one, another = ByHand(address, topic, topic), ByHand(address, topic, new_topic(kafka3))
+    node = kafka3.coordinator(topic)
+    with (
+        Running(kafka3.bootstrap).ready() as proxy,
+        closing(ByHand(("127.0.0.1", proxy.port_of(node)), topic, topic)) as one,
+        closing(ByHand(one.address, topic, new_topic(kafka3))) as another,
+    ):
         one.session_timeout_ms = SESSION_SECONDS * 1000
         another.joins()
         one.joins()
@@ -210,8 +213,6 @@ def test_who_had_no_coordinator_to_speak_to_is_not_taken_for_silent(kafka3: Clus
             assert "session ended" not in proxy.log.read_text()
         finally:
             kafka3.start_node(node)
-        one.close()
-        another.close()
 
 
 def takes_over(kafka: Cluster, group: str, predecessor: int) -> int | None:

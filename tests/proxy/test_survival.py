@@ -201,7 +201,8 @@ def test_who_had_no_coordinator_to_speak_to_is_not_taken_for_silent(kafka3: Clus
                 proxy.port_of(until(partial(takes_over, kafka3, topic, node), "another takes over")),
             )
             one.address = another.address = successor
-            # Brokers here are missed within three seconds. Only what begins anew late outlasts the session by far enough.
+            # A killed broker is missed after some three seconds here. A session that began anew as early as that would end
+            # about when it is looked at.
             time.sleep(max(0.0, heard_at + SESSION_SECONDS - 2 - time.monotonic()))
             another.on_new_socket()
             # Until its session is over, and with it the time in which another proxy could say that it has this client.

@@ -49,6 +49,8 @@ To brokers, and who they are:
     pacing.py              why is nothing paced that stays on this machine?
 The shell:
     server.py              who starts what, who closes what, and which errors go where?
+    processes.py           who starts several processes, starts them again, and ends them?
+    siblings.py            what have they in common?
     doors.py               the listening sockets
     newcomers.py           how does somebody who came in become a connection?
     connections.py         what may a connection cost, and when is it cut?

@@ -12,6 +12,8 @@ class Cause(Enum):
     DRAINED = "drained"
     # The client had gone long before; the member that spoke on its connection needs it no more.
     RELEASED = "released"
+    # It goes on in another process of this proxy, whose the group is.
+    MOVED = "moved"
     # The network.
     CLIENT_LOST = "client_lost"
     BROKER_LOST = "broker_lost"

@@ -33,6 +33,7 @@ from proxy.groups import native
 from proxy.groups.journal import CannotJournal, is_claimed, lines_in
 from proxy.locked import is_locked
 from proxy.logs import Log
+from proxy.processes import admins, own
 from proxy.settings import BadSettings, Limits, Settings, Translation
 from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
@@ -114,7 +115,7 @@ async def _found(settings: Settings) -> list[Finding]:
     return [
         _descriptors(settings.limits, most_descriptors()),
         *_certificates(settings),
-        *_files(settings, beside),
+        *(finding for number in range(settings.processes) for finding in _files(own(settings, number), beside)),
         *_collector(settings),
         *await _listeners(settings, directory, beside),
         *_reached(directory, visits),
@@ -242,7 +243,7 @@ async def _listeners(settings: Settings, directory: Directory, beside: bool) -> 
     nodes = {*settings.nodes, *map(int, settings.ports), *directory.nodes}
     with EpollSet() as epoll_set:
         async with contextlib.AsyncExitStack() as bound:
-            found = [await _bind_admin(bound, parse_address(settings.admin), beside)] if settings.admin else []
+            found = [await _bind_admin(bound, parse_address(admin), beside) for admin in admins(settings)]
             found.append(_bind(bound, epoll_set, bootstrap, None, beside))
             for node in sorted(nodes if settings.sni is None else ()):
                 found.append(_bind(bound, epoll_set, Address(bootstrap.host, directory.port_of(node)), node, beside))

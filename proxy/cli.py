@@ -131,6 +131,7 @@ def _settings() -> argparse.ArgumentParser:
     flags.add_argument(
         "--node", metavar="N", action="append", dest="nodes", help="bind the listener of broker N at start; repeat"
     )
+    flags.add_argument("--processes", metavar="N", help="so many share the ports, for more than one CPU (1)")
     flags.add_argument("--log-format", dest="log.format", metavar="text|json", help="lines to read, or to parse (text)")
     flags.add_argument(
         "--log-level", dest="log.level", metavar="debug|info|warning|error", help="the least that is said (info)"
@@ -189,21 +190,32 @@ def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
 
     from proxy.logs import Log, hear_python
     from proxy.patient_output import PatientOutput
+    from proxy.processes import Parent, own
 
     with _opentelemetry_reads_its_variables():
         from proxy.server import CannotStart, serve
+    from proxy.siblings import Siblings
 
-    log = Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr))
-    hear_python(log)
-    try:
-        trio.run(serve, settings, log, read_again)
-    except CannotStart as failure:
-        if settings.log.format == "json":
-            log.error("cannot start", reason=failure)
-        else:
-            print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
-        return CANNOT_START
-    return 0
+    def serve_one(settings: Settings, read_again: Callable[[], Settings], siblings: Siblings | None = None) -> int:
+        number = siblings.number if siblings is not None else None
+        log = Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr), process=number)
+        hear_python(log)
+        try:
+            trio.run(serve, settings, log, read_again, siblings)
+        except CannotStart as failure:
+            if settings.log.format == "json":
+                log.error("cannot start", reason=failure)
+            else:
+                print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
+            return CANNOT_START
+        return 0
+
+    if settings.processes == 1:
+        return serve_one(settings, read_again)
+    parent = Parent(settings.processes, Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr)))
+    return parent.run(
+        lambda number, siblings: serve_one(own(settings, number), lambda: own(read_again(), number), siblings)
+    )
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
+from proxy.siblings import Siblings
 from proxy.too_old import TooOld
 from proxy.treatments import Desk, Wire
 
@@ -33,7 +34,15 @@ CLIENT_GONE = frozenset({Cause.CLIENT_CLOSED, Cause.CLIENT_LOST})
 LEFT_ALONE = frozenset({Cause.BROKER_CLOSED, Cause.BROKER_LOST, Cause.BROKER_SILENT, Cause.BROKER_UNREACHABLE})
 # How connections end; any other cause says that something is wrong, here or with a peer.
 ORDINARY = frozenset(
-    {Cause.RELEASED, Cause.CLIENT_CLOSED, Cause.BROKER_CLOSED, Cause.DRAINED, Cause.IDLE, Cause.CLIENT_LOST}
+    {
+        Cause.RELEASED,
+        Cause.MOVED,
+        Cause.CLIENT_CLOSED,
+        Cause.BROKER_CLOSED,
+        Cause.DRAINED,
+        Cause.IDLE,
+        Cause.CLIENT_LOST,
+    }
 )
 
 
@@ -97,9 +106,11 @@ class Connections:
         partings: Partings,
         find_out: Callable[[int | None, Callable[[], None]], None],
         heard_from: Callable[[Address, float], None],
+        siblings: Siblings | None = None,
     ) -> None:
         """`find_out`: whether a node is there, and then. `heard_from`: an address has answered, on a connection that was
         opened at that time (absences.py)."""
+        self.siblings = siblings
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts
@@ -123,7 +134,12 @@ class Connections:
         return iter(self._open)
 
     def converse(self, connection: Connection) -> Conversation:
-        return Conversation(self._wire, self.counts, self.limits, lambda: self._open_desk(connection))
+        where_else = None if self.siblings is None else partial(self._where_else, self.siblings)
+        return Conversation(self._wire, self.counts, self.limits, lambda: self._open_desk(connection), where_else)
+
+    def _where_else(self, siblings: Siblings, group_id: str) -> int | None:
+        """Who drains sends nobody anywhere."""
+        return None if self.draining or siblings.is_ours(group_id) else siblings.whose(group_id)
 
     @property
     def full(self) -> bool:

@@ -70,9 +70,11 @@ class Conversation:
         "_tail",
         "_treatments",
         "_wanted",
+        "_where_else",
         "_wire",
         "ahead",
         "authenticated",
+        "bound_for",
         "desk",
         "dropped",
         "expected",
@@ -93,7 +95,10 @@ class Conversation:
         counts: Counts,
         limits: Limits,
         open_desk: Callable[[], Desk] | None = None,
+        where_else: Callable[[str], int | None] | None = None,
     ) -> None:
+        """`where_else`: which of our siblings has a group; None where that is us."""
+        self._where_else = where_else
         self._wire = wire
         self._open_desk = open_desk
         self._treatments = wire.treatments
@@ -129,6 +134,8 @@ class Conversation:
         self.desk: Desk | None = None
         # The desk has a request in hand that is neither forwarded nor answered yet.
         self.in_hand = False
+        # The request in hand is of a group that this sibling has: all goes there, once what was asked before is answered.
+        self.bound_for: int | None = None
         # Noted since there is a desk.
         self.ahead = AskingAhead(self.expected)
         # What the desk sends to the broker, in order; it goes before anything the client sends later.
@@ -295,6 +302,16 @@ class Conversation:
             return self._expect(api, correlation_id, size, frame)
         if size > self._max_taken_bytes:
             raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes of a group; see `limits.max_group_request_bytes`")
+        if self._where_else is not None and self.desk is None:
+            group_id = self._wire.group_of(frame[:LARGEST_OF_STRANGERS])
+            if group_id is None and len(frame) < min(size, LARGEST_OF_STRANGERS):
+                return None
+            self.bound_for = self._where_else(group_id) if group_id else None
+            if self.bound_for is not None:
+                # A mark: once it has left, nothing is owed to the client any more.
+                self.owed.make(b"")
+                self.in_hand = True
+                return None
         if size > LARGEST_OF_STRANGERS and not self._is_let_in:
             # No more of it is read meanwhile than of what comes behind a request in hand.
             self._before_the_desk().knock(self._let_in)
@@ -318,6 +335,21 @@ class Conversation:
             self._looking = True
         self.authenticated, self._proving, self.in_hand = True, False, True
         return self.desk
+
+    @property
+    def can_move(self) -> bool:
+        return self.bound_for is not None and self.owed.quiet
+
+    @property
+    def unseen(self) -> bytes:
+        """What the client has said, and nobody has looked at: whoever goes on with this conversation is to begin with it."""
+        return bytes(self._tail)
+
+    def stay(self) -> None:
+        """Whosever its groups are."""
+        self._where_else = None
+        if self.bound_for is not None:
+            self.bound_for, self.in_hand = None, False
 
     def _let_in(self) -> None:
         self.in_hand, self._is_let_in = False, True

@@ -20,19 +20,30 @@ from proxy.names import Target
 class Dial:
     """Who calls watches what becomes of it: `begin`, then `answered` whenever it was told that there is news."""
 
-    def __init__(self, epoll_set: EpollSet, calls: Calls, choices: Iterable[tuple[Address, Target]]) -> None:
+    def __init__(
+        self,
+        epoll_set: EpollSet,
+        calls: Calls,
+        choices: Iterable[tuple[Address, Target]],
+        address: Address | None = None,
+        sock: socket | None = None,
+    ) -> None:
+        """`address` and `sock`: somebody else has called, and been answered."""
         # The one dialled last.
-        self.address: Address | None = None
+        self.address = address
         self._epoll_set = epoll_set
         self._calls = calls
         # The first is the one that is dialled.
         self._choices = deque(calls.in_order(choices))
         self._has_others = len(self._choices) > 1
-        self._sock: socket | None = None
+        self._sock = sock
         self._last = "no address to dial"
         self._began_at = 0.0
 
     def begin(self, news: Callable[[int], None]) -> None:
+        if self._sock is not None:
+            self._epoll_set.watch(self._sock, WRITABLE, news)
+            return
         while self._choices:
             self.address, target = self._choices[0]
             try:

@@ -12,6 +12,7 @@ from proxy.epoll_set import READABLE, EpollSet
 from proxy.logs import Log
 from proxy.names import Target
 from proxy.pacing import pace_from_elsewhere, unpace_newcomers
+from proxy.siblings import Ports
 
 HIGHEST_PORT = 65_535
 BACKLOG = 1024
@@ -38,9 +39,10 @@ class Door:
         welcome: Welcome,
         log: Log,
         beside: Door | None = None,
+        ports: Ports | None = None,
     ) -> None:
         """`beside`: a door on the same host. Its name is looked up once for both: that takes seconds where no resolver
-        answers, and all connections stand still meanwhile."""
+        answers, and all connections stand still meanwhile. `ports`: other processes of this proxy listen there too."""
         self.address = address
         self.node = node
         self._welcome = welcome
@@ -51,7 +53,7 @@ class Door:
         known = beside._targets if beside is not None else None
         self._targets: list[Target]
         # One for each address of a name.
-        self._targets, self._sockets = _listen(address, node, known)
+        self._targets, self._sockets = _listen(address, node, known, ports)
         for listening in self._sockets:
             self._pacing = unpace_newcomers(listening)
             epoll_set.watch(listening, READABLE, partial(self._knocked, listening))
@@ -116,7 +118,9 @@ class Door:
             self._welcome(sock, str(end(peer)), self.node)
 
 
-def _listen(address: Address, node: int | None, known: list[Target] | None) -> tuple[list[Target], list[socket.socket]]:
+def _listen(
+    address: Address, node: int | None, known: list[Target] | None, ports: Ports | None
+) -> tuple[list[Target], list[socket.socket]]:
     """`known`: what the host's name means, with whatever port."""
     whose = "the bootstrap listener" if node is None else f"the listener of node {node}"
     if address.port > HIGHEST_PORT:
@@ -125,7 +129,7 @@ def _listen(address: Address, node: int | None, known: list[Target] | None) -> t
     try:
         known = _look_up(address.host) if known is None else known
         targets = [(family, (host, address.port, *more)) for family, (host, _, *more) in known]
-        return targets, bind(targets)
+        return targets, bind(targets) if ports is None else _share(targets, address.port, ports)
     except OSError as failure:
         raise CannotListen(
             f"cannot listen on {address} for {whose}: {hindrance(failure, 'listen', 'ports')}"
@@ -137,7 +141,15 @@ def _look_up(host: str) -> list[Target]:
     return [(int(family), target) for family, _, _, _, target in found]
 
 
-def bind(targets: Iterable[Target]) -> list[socket.socket]:
+def _share(targets: list[Target], port: int, ports: Ports) -> list[socket.socket]:
+    with ports.opening(port) as is_first:
+        for listening in bind(targets) if is_first else ():
+            # Nobody else's, then: the kernel would let us in beside any other of this user that shares it.
+            listening.close()
+        return bind(targets, is_shared=True)
+
+
+def bind(targets: Iterable[Target], is_shared: bool = False) -> list[socket.socket]:
     """All of them, but for those that this machine has not: `localhost` may be ::1 where there is no IPv6. OSError when one
     can't be bound, or none."""
     bound: list[socket.socket] = []
@@ -147,7 +159,9 @@ def bind(targets: Iterable[Target]) -> list[socket.socket]:
         # `[::]` is every address, as elsewhere.
         is_dual = target[0] == "::" and socket.has_dualstack_ipv6()
         try:
-            listening = socket.create_server(target, family=family, backlog=BACKLOG, dualstack_ipv6=is_dual)
+            listening = socket.create_server(
+                target, family=family, backlog=BACKLOG, reuse_port=is_shared, dualstack_ipv6=is_dual
+            )
         except OSError as failure:
             if failure.errno in NOT_HERE:
                 missing = failure

@@ -30,6 +30,7 @@ from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import FIRST, READABLE, UNKNOWN, WRITABLE, EpollSet
 from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
+from proxy.siblings import Letter
 from proxy.swallowed import is_swallowed, silent_ms, throw_away
 
 
@@ -42,7 +43,9 @@ class Link:
         client: str,
         node: int | None,
         dial: Dial,
+        before: Letter | None = None,
     ) -> None:
+        """`before`: it began in another process of this proxy."""
         self.client = client
         self.node = node
         self.conversation = connections.converse(self)
@@ -62,6 +65,11 @@ class Link:
         self._lingering = False
         # In which both sockets wait to be served.
         self._lane: str | None = UNKNOWN
+        self._said_before = b""
+        if before is not None:
+            self._said_before = before.said
+            self.conversation.software = before.software
+            self.conversation.stay()
         sock.setblocking(False)
         sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         connections.opened(self)
@@ -94,6 +102,11 @@ class Link:
         self._epoll_set.watch(client.sock, 0, partial(self._ready, client, broker, conversation))
         self._epoll_set.watch(broker.sock, 0, partial(self._ready, broker, client, conversation.owed))
         self._arm()
+        if self._said_before:
+            said, self._said_before = self._said_before, b""
+            # They were counted when they came.
+            self._counts.bytes_from_clients -= len(said)
+            self._client_said(client, broker, said)
 
     def _ready(self, source: Leg, sink: Leg, frames: Conversation | Answers, events: int) -> None:
         """The usual case is spelled out, and what `receive` and `send` would do for it: nearly all events are this.
@@ -207,6 +220,8 @@ class Link:
         if conversation.desk is not None:
             self._send_ours()
             self._keep_to_lane(client, broker)
+        elif conversation.bound_for is not None:
+            self._send_ours()
         self._let_go_on()
         if conversation.owed.to_come >= LEAST_TO_SPLICE and not (client.stuck or self._lingering or self._closed):
             self._splice(broker, client, conversation.owed)
@@ -250,7 +265,7 @@ class Link:
 
     def _let_go_on(self) -> None:
         """A client that had asked too much, now that some of it is answered."""
-        if self._throttled and not self.conversation.full:
+        if self._throttled and not (self._closed or self.conversation.full):
             self._throttled = False
             self._arm()
 
@@ -272,6 +287,27 @@ class Link:
             raise Disconnect(Cause.CLIENT_CLOSED)
         if broker.ending and not self._closed:
             self._pass_end_on(broker)
+        if conversation.can_move and not (broker.stuck or self._client.stuck):
+            self._move(broker)
+
+    def _move(self, broker: Leg) -> None:
+        """To the process that has the group, with both sockets. Where that takes nobody it is as with two proxies."""
+        conversation, siblings, dialled = self.conversation, self._connections.siblings, self.dialled
+        assert siblings is not None
+        assert conversation.bound_for is not None
+        assert dialled is not None
+        letter = Letter(self.client, self.node, dialled, conversation.software, conversation.unseen)
+        if not siblings.send(conversation.bound_for, letter, self._client.sock, broker.sock):
+            conversation.stay()
+            self._send_ours()
+            return
+        self._closed = True
+        for leg in (self._client, broker):
+            # It is not closed by this, so the kernel would go on telling of it.
+            self._epoll_set.change(leg.sock, leg.watched, 0)
+            self._epoll_set.forget(leg.sock)
+            leg.abandon()
+        self._connections.closed(self, Cause.MOVED, "")
 
     def _send(self, leg: Leg, data: Bytes) -> None:
         if leg is self._client and self._lingering:
@@ -286,6 +322,8 @@ class Link:
             return
         if leg.ending:
             self._pass_end_on(leg)
+        if self.conversation.bound_for is not None:
+            self._send_ours()
         if not self._closed:
             self._arm()
 
@@ -308,7 +346,10 @@ class Link:
 
     def _client_ended(self, broker: Leg) -> None:
         self._client.ended = True
-        if self.conversation.quiet or self.conversation.is_needed:
+        if self.conversation.bound_for is not None:
+            # Who goes on with it will see the end as well.
+            self._arm()
+        elif self.conversation.quiet or self.conversation.is_needed:
             self.close(Cause.CLIENT_CLOSED)
         else:
             broker.ending = True
@@ -363,6 +404,9 @@ class Link:
 
     def drain(self) -> None:
         self._draining = True
+        if self.conversation.bound_for is not None:
+            self.conversation.stay()
+            self.flush()
         # Again and again: a request that had begun may be whole by now.
         self._arm()
         is_unsent = self._client.stuck or (self._broker is not None and self._broker.stuck)

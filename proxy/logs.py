@@ -47,7 +47,10 @@ class Log:
         form: Literal["text", "json"] = "text",
         out: Output | None = None,
         clock: Callable[[], float] = time.time,
+        process: int | None = None,
     ) -> None:
+        """`process`: which of several of one proxy."""
+        self._process = {} if process is None else {"process": process}
         self.least = LEVELS.index(level)
         self._write = self._as_json if form == "json" else self._as_text
         self._out = out or sys.stderr
@@ -96,7 +99,7 @@ class Log:
 
     def _put(self, now: float, level: Level, event: str, facts: dict[str, object]) -> bool:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
-        return self._out.write(self._write(at, level, event, facts) + "\n") is not False
+        return self._out.write(self._write(at, level, event, {**facts, **self._process}) + "\n") is not False
 
     def _as_text(self, at: str, level: str, event: str, facts: dict[str, object]) -> str:
         return " ".join([at, level, event, *(f"{name}={_word(value)}" for name, value in facts.items() if value != "")])

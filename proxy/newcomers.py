@@ -20,6 +20,7 @@ from proxy.epoll_set import EpollSet
 from proxy.link import Link
 from proxy.names import Target
 from proxy.settings import Settings
+from proxy.siblings import Letter, Siblings
 from proxy.socket_stream import SocketStream
 from proxy.streams import Streams
 from proxy.tls import ClientSide, HandshakeFailed
@@ -64,12 +65,28 @@ class Newcomers:
             else:
                 self._link(sock, client, node, choices)
 
+    def moved_in(self, siblings: Siblings, _events: int) -> None:
+        """Connections whose groups are ours, from other processes of this proxy."""
+        while (moved := siblings.receive()) is not None:
+            letter, sock, broker = moved
+            if self._connections.full and not self._connections.make_room():
+                self._connections.refused(letter.client, Cause.TOO_MANY_CONNECTIONS, node=letter.node)
+                sock.close()
+                broker.close()
+                continue
+            dial = Dial(self._epoll_set, self._streams.calls, [], letter.dialled, broker)
+            self._go_on(sock, letter.client, letter.node, dial, letter)
+
     # ----------------------------------------------------------------------------------------------------- plaintext
 
     def _link(self, sock: socket.socket, client: str, node: int | None, choices: list[tuple[Address, Target]]) -> None:
-        dial = Dial(self._epoll_set, self._streams.calls, choices)
+        self._go_on(sock, client, node, Dial(self._epoll_set, self._streams.calls, choices))
+
+    def _go_on(
+        self, sock: socket.socket, client: str, node: int | None, dial: Dial, before: Letter | None = None
+    ) -> None:
         try:
-            Link(self._connections, self._epoll_set, sock, client, node, dial)
+            Link(self._connections, self._epoll_set, sock, client, node, dial, before)
         except OSError as failure:
             # It hung up before it was let in.
             self._connections.refused(client, Cause.CLIENT_LOST, str(failure), node)

@@ -22,9 +22,11 @@ mistake of ours and ends the process loudly.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import traceback
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -41,7 +43,7 @@ from proxy.counts import Counts
 from proxy.cpus import cpus
 from proxy.descriptors import TooFewDescriptors, take_descriptors, within
 from proxy.doors import CannotListen, Door, hindrance
-from proxy.epoll_set import EpollSet
+from proxy.epoll_set import READABLE, EpollSet
 from proxy.group_metrics import GroupMetrics
 from proxy.groups.clock import Clock
 from proxy.groups.host import Host
@@ -57,6 +59,7 @@ from proxy.picture import Picture
 from proxy.reloading import reload_rules
 from proxy.scout import Scout
 from proxy.settings import Limits, Settings
+from proxy.siblings import Siblings
 from proxy.streams import Streams
 from proxy.tls import ClientSide, UpstreamSide
 from proxy.tracing.exporting import CannotExport, Exporting, own_name
@@ -77,8 +80,17 @@ class CannotStart(Exception):
 class Proxy:
     """All the parts, and the doors: one to begin with, and one for each broker."""
 
-    def __init__(self, settings: Settings, limits: Limits, log: Log, epoll_set: EpollSet, tasks: trio.Nursery) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        limits: Limits,
+        log: Log,
+        epoll_set: EpollSet,
+        tasks: trio.Nursery,
+        siblings: Siblings | None = None,
+    ) -> None:
         """`limits`: those of the settings, or as much of them as there are descriptors for."""
+        self._siblings = siblings
         self.settings = settings
         self.log = log
         self.counts = Counts()
@@ -89,7 +101,7 @@ class Proxy:
             self.clock,
             GroupRules(settings.groups, rules_of(settings.translation)),
             pacing_of(settings.translation),
-            Journal(Path(settings.translation.journal) if settings.translation.journal else None, log),
+            _journal(settings.translation.journal, log, siblings),
             log,
             self.counts,
         )
@@ -123,6 +135,7 @@ class Proxy:
             Partings(epoll_set),
             self.absences.find_out,
             self.absences.heard_from,
+            siblings,
         )
         self.scout = Scout(self.directory, self.wire, streams.open, log)
         self.newcomers = Newcomers(settings, self.connections, self.directory, streams, client_side, epoll_set, tasks)
@@ -145,6 +158,9 @@ class Proxy:
             self._unopened.pop(node, None)
 
     async def run_epoll_set(self) -> None:
+        if self._siblings is not None:
+            moved_in = partial(self.newcomers.moved_in, self._siblings)
+            self._epoll_set.watch(self._siblings.inbox, READABLE, moved_in)
         await self._epoll_set.run()
 
     def _stood_still(self, seconds: float) -> None:
@@ -157,7 +173,8 @@ class Proxy:
 
     def _open_door(self, address: Address, node: int | None) -> None:
         bootstrap = self.doors[0] if self.doors else None
-        door = Door(self._epoll_set, address, node, self.newcomers.welcome, self.log, beside=bootstrap)
+        ports = self._siblings.ports if self._siblings is not None else None
+        door = Door(self._epoll_set, address, node, self.newcomers.welcome, self.log, bootstrap, ports)
         self.doors.append(door)
         if node is not None:
             self.absences.doors[node] = door
@@ -239,27 +256,42 @@ class Patience:
         self.with_traces.deadline = self.with_clients.deadline + TRACES_SECONDS
 
 
-async def serve(settings: Settings, log: Log, read_again: Callable[[], Settings]) -> None:
+async def serve(
+    settings: Settings, log: Log, read_again: Callable[[], Settings], siblings: Siblings | None = None
+) -> None:
     """Run until SIGTERM or SIGINT. Raises CannotStart before anything is served, or not at all. `read_again`: the settings,
     from where these came, when asked to reload."""
     limits = _limits(settings, log)
     admin = await _open_admin(settings.admin) if settings.admin is not None else []
     # Who is awake while there is nothing to do must not take the time of who has something to do.
-    with EpollSet(settings.spin_us if cpus() >= 2 else 0) as epoll_set:
+    with EpollSet(settings.spin_us if cpus() >= 1 + settings.processes else 0) as epoll_set:
         refusal = None
         async with trio.open_nursery() as tasks:
             try:
-                proxy = Proxy(settings, limits, log, epoll_set, tasks)
+                proxy = Proxy(settings, limits, log, epoll_set, tasks, siblings)
                 proxy.open_doors()
             except (CannotListen, CannotJournal, CannotExport) as failure:
                 refusal = CannotStart(str(failure))
             else:
                 _say_what_serves(settings, log)
+                if siblings is not None:
+                    tasks.start_soon(_end_with_parent, siblings.parent)
                 await _run(proxy, admin, tasks, read_again)
         if refusal is not None:
             raise refusal
     log.catch_up()
     log.info("stopped")
+
+
+def _journal(path: str | None, log: Log, siblings: Siblings | None) -> Journal:
+    where = Path(path) if path else None
+    return Journal(where, log) if siblings is None else Journal(where, log, siblings.is_ours)
+
+
+async def _end_with_parent(parent: int) -> None:
+    """Nobody else would end us, and the next parent's processes would be let in beside us."""
+    await trio.lowlevel.wait_readable(parent)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _limits(settings: Settings, log: Log) -> Limits:

@@ -179,6 +179,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     # While one small request follows another this soon (µs), the proxy waits for the next without sleeping: most of the
     # latency it adds is being woken. 0: it always sleeps, as it does where it may use less than two CPUs.
     spin_us: Annotated[int, Meta(ge=0, le=1_000)] = 400
+    # So many share the ports, and the connections. Each group is served by one of them, and a JoinGroup that comes to another
+    # goes there with its connection, so members know as much together as in one process. Each has admin pages, a journal and
+    # traces of its own: process N at the port of `admin` + N, and in files with `.N` in their names.
+    processes: Annotated[int, Meta(ge=1, le=64)] = 1
     # What is done with which groups. No rules: all consumer groups are translated.
     groups: tuple[GroupRule, ...] = ()
     translation: Translation = Translation()

@@ -18,6 +18,7 @@ HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 # Its lock, and what is to replace it (journal.py).
 JOURNAL_AND_BESIDE = ("", ".lock", ".new")
 DOTTED = re.compile(r"[0-9.]+")
+HIGHEST_PORT = 65_535
 NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
 PORT = re.compile(r"[0-9]{1,5}")
 UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
@@ -46,6 +47,7 @@ def check(settings: Settings, *, listens: bool = True, dials: bool = True) -> No
     _check_sessions(settings.translation)
     _check_written(settings.translation.journal, settings.traces)
     _check_endpoint(settings.traces.otlp_endpoint)
+    _check_processes(settings)
     _check_tls(settings.client_tls if listens else None, settings.upstream_tls if dials else None)
 
 
@@ -122,14 +124,23 @@ def _check_advertise(host: str) -> None:
 
 
 def _check_admin(settings: Settings, bootstrap: int) -> None:
-    if settings.admin is not None and _check_address("admin", settings.admin)[1] == bootstrap:
-        raise BadSettings(f"admin = {settings.admin!r}: the port of `listen`; choose another, or none to go without")
+    if settings.admin is None:
+        return
+    first = _check_address("admin", settings.admin)[1]
+    each = "" if settings.processes == 1 else f" (that of each of {settings.processes} `processes` is one higher)"
+    if first <= bootstrap < first + settings.processes:
+        raise BadSettings(
+            f"admin = {settings.admin!r}: the port of `listen`{each}; choose another, or none to go without"
+        )
+    if first + settings.processes - 1 > HIGHEST_PORT:
+        raise BadSettings(f"admin = {settings.admin!r}: there is no port so high{each}; choose another")
 
 
 def _check_ports(settings: Settings, bootstrap: int) -> None:
     taken = {bootstrap: "listen"}
     if settings.admin is not None:
-        taken[int(settings.admin.rpartition(":")[2])] = "admin"
+        first = int(settings.admin.rpartition(":")[2])
+        taken |= {first + number: "admin" for number in range(settings.processes)}
     for node in settings.ports:
         if not NODE_ID.fullmatch(node) or int(node) > LARGEST_NODE:
             raise BadSettings(f"ports.{node}: not a node id; write the number of the broker, as in ports.2 = 19094")
@@ -141,6 +152,15 @@ def _check_ports(settings: Settings, bootstrap: int) -> None:
         if port in taken:
             raise BadSettings(f"ports.{node} = {port}: already the port of {taken[port]}; choose another")
         taken[port] = f"node {node}"
+
+
+def _check_processes(settings: Settings) -> None:
+    with_tls = [name for name in ("client_tls", "upstream_tls") if getattr(settings, name) is not None]
+    if settings.processes > 1 and with_tls:
+        raise BadSettings(
+            f"processes = {settings.processes}: a connection with TLS ({with_tls[0]}) can't go from one process to another; "
+            "leave it at 1, and run several proxies"
+        )
 
 
 def _check_sni(settings: Settings) -> None:

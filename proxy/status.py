@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.configuration import load
+from proxy.processes import admins
 from proxy.settings import BadSettings
 from proxy.terminal import printable, table
 
@@ -68,7 +69,7 @@ def admins_of(said: Sequence[str], config: Path | None) -> list[str]:
     if not named:
         # Where the cluster is matters to nobody here, and need not have been said.
         settings = load({"upstream": "not-asked:9092"}, os.environ, config, listens=False, dials=False).settings
-        named = [settings.admin or NONE]
+        named = admins(settings) or [NONE]
     return [each for each in named if each != NONE]
 
 

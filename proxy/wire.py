@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafka_protocol import (
     API,
     CodecError,
+    decode_prefix,
     decode_request,
     decode_response,
     encode_request,
     encode_response,
+    fields_of,
     response_body_offset,
     surgery,
 )
@@ -142,6 +144,16 @@ class Wire:
             return decode_request_header(frame)[0].client_id or ""
         except CodecError:
             return ""
+
+    def group_of(self, frame: Bytes) -> str | None:
+        """The group that a request is about, the first of several; empty: of none. None: it is not in what is here, or that
+        cannot be read."""
+        try:
+            header, at = decode_request_header(frame)
+            named = group_names(header.api_key, header.api_version, bytes(frame[at:]))
+        except CodecError:
+            return None
+        return named[0] if named else ""
 
     def begins_session(self, api: int, answer: Bytes) -> bool:
         """Is this certainly the answer to the last step of an authentication? How long the session lasts is said there alone,
@@ -269,6 +281,18 @@ def _clamped(version: int, answer: Bytes) -> bytes:
             offered.min_version = 0
     versions.api_keys = [offered for offered in versions.api_keys if offered.min_version <= offered.max_version]
     return encode_response(keys.API_VERSIONS, spoken, correlation_id, versions)
+
+
+def group_names(key: int, version: int, body: bytes) -> list[str]:
+    """They stand at the front of every request that names any."""
+    request = API[key].request
+    fields = {field.name for field in fields_of(request, version)}
+    if "group_id" in fields:
+        return [decode_prefix(request, version, body, "group_id")[0].group_id]
+    if "groups" in fields:
+        groups: list[Any] = decode_prefix(request, version, body, "groups")[0].groups
+        return [group if isinstance(group, str) else group.group_id for group in groups]
+    return []
 
 
 def ceiling(key: int) -> int:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -59,7 +59,9 @@ _decode = msgspec.json.Decoder(Record).decode
 class Journal:
     """With no path it remembers for as long as the process lives."""
 
-    def __init__(self, path: Path | None, log: Log) -> None:
+    def __init__(self, path: Path | None, log: Log, is_ours: Callable[[str], bool] = lambda group_id: True) -> None:
+        """`is_ours`: whether a group is this process'. Others' may stand in the file of a life with other `processes`."""
+        self._is_ours = is_ours
         self.entries: dict[Key, JournalEntry] = {}
         # All of which clients were told in this life or, as long as it has told them of none, the one before.
         self.nodes: tuple[int, ...] = ()
@@ -164,7 +166,7 @@ class Journal:
             return
         if read is not None and read.nodes:
             self.nodes = read.nodes
-        elif read is not None and read.entry is not None:
+        elif read is not None and read.entry is not None and self._is_ours(read.group):
             self.entries[read.group, read.member] = read.entry
         elif read is not None:
             self.entries.pop((read.group, read.member), None)

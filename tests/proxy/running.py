@@ -38,19 +38,21 @@ class Running:
         log_level: str = "debug",
         host: str = "127.0.0.1",
         program: str = "proxy",
+        processes: int = 1,
     ) -> None:
+        self.processes = processes
         # As in a URL: an IPv6 address in brackets.
         self.host = host
         # Node N is on base + 1 + N; a test's nodes are 1 to 4.
         self.base = base or room(6)
-        self.admin = free_ports(1)[0]
+        self.admin = room(processes)
         self.log = Path(tempfile.mkdtemp(prefix="proxy-")) / "log"
         listen = [] if "--listen" in arguments else ["--listen", f"{host}:{self.base}"]
         command = [sys.executable, "-m", program, "serve", "--upstream", upstream, *listen]
-        self.process = TiedProcess(
-            [*command, "--admin", f"127.0.0.1:{self.admin}", "--log-level", log_level, *arguments], self.log
-        )
-        self.wait_for(lambda: self.get("/livez")[0] == 200, "the admin port answers")
+        several = ["--processes", str(processes)] if processes > 1 else []
+        ends = ["--admin", f"127.0.0.1:{self.admin}", "--log-level", log_level]
+        self.process = TiedProcess([*command, *ends, *several, *arguments], self.log)
+        self.wait_for(lambda: self._all_say("/livez"), "the admin port answers")
 
     @property
     def bootstrap(self) -> str:
@@ -69,8 +71,16 @@ class Running:
             self.process.end(signal.SIGKILL)
 
     def ready(self) -> Self:
-        self.wait_for(lambda: self.get("/readyz")[0] == 200, "the proxy is ready")
+        self.wait_for(lambda: self._all_say("/readyz"), "the proxy is ready")
         return self
+
+    def _all_say(self, path: str) -> bool:
+        return all(self.get(path, number)[0] == 200 for number in range(self.processes))
+
+    def pids(self) -> list[int]:
+        """Of its processes, the oldest first."""
+        pid = self.process.pid
+        return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
     def stop(self) -> None:
         self.process.end(signal.SIGTERM)
@@ -84,9 +94,9 @@ class Running:
         finally:
             self.process.send(signal.SIGCONT)
 
-    def get(self, path: str) -> tuple[int, str]:
+    def get(self, path: str, process: int = 0) -> tuple[int, str]:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin + process}{path}", timeout=5) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
@@ -97,12 +107,16 @@ class Running:
         return found
 
     def metric(self, name: str, **labels: str) -> float:
-        """What was never counted is shown without its labels, if at all; a name that is not shown is none."""
-        said = self.get("/metrics")[1]
-        assert f"# TYPE kip848_proxy_{name} " in said, f"there is no such metric: {name}"
+        """Of all its processes. What was never counted is shown without its labels, if at all; a name that is not shown is
+        none."""
         wanted = ",".join(rf'{label}="{re.escape(value)}"' for label, value in labels.items())
-        found = re.search(rf"^kip848_proxy_{name}(?:{{{wanted}}})? (\S+)$", said, re.MULTILINE)
-        return float(found[1]) if found else 0.0
+        counted = 0.0
+        for number in range(self.processes):
+            said = self.get("/metrics", number)[1]
+            assert f"# TYPE kip848_proxy_{name} " in said, f"there is no such metric: {name}"
+            found = re.search(rf"^kip848_proxy_{name}(?:{{{wanted}}})? (\S+)$", said, re.MULTILINE)
+            counted += float(found[1]) if found else 0.0
+        return counted
 
     def disconnects(self, cause: str) -> float:
         return self.metric("disconnects_total", cause=Cause(cause).value)

@@ -51,6 +51,9 @@ class ShoutingWire:
     def software(self, frame: bytes) -> tuple[str, str]:
         raise NotImplementedError
 
+    def group_of(self, frame: Bytes) -> str | None:
+        return None
+
     def client_id(self, frame: Bytes) -> str:
         raise NotImplementedError
 

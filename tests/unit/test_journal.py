@@ -46,6 +46,17 @@ def test_what_was_remembered_last_is_there_again(tmp_path: Path) -> None:
     assert again.entries == {("g", "m"): entry("m", 2)}
 
 
+def test_of_a_group_that_is_another_process_now_nothing_is_remembered(tmp_path: Path) -> None:
+    """It would have members leave that are spoken for elsewhere."""
+    journal = Journal(tmp_path / "journal", quiet())
+    journal.remember(entry("m"))
+    journal.close()
+    journal = Journal(tmp_path / "journal", quiet(), is_ours=lambda group_id: group_id != "g")
+    assert journal.entries == {}
+    journal.close()
+    assert b'"m"' not in (tmp_path / "journal").read_bytes()
+
+
 def test_of_which_brokers_clients_were_told_is_known_until_they_are_told_anew(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = Journal(path, quiet())

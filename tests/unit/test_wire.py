@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from struct import pack
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_protocol import API, encode_response, messages, schema_of
+from kafka_protocol import API, encode_request, encode_response, fields_of, messages, schema_of
 from proxy.addresses import Directory
 from proxy.causes import Disconnect
 from proxy.settings import Settings
+from proxy.treatments import Treatment
 from proxy.wire import LARGEST_FIND_COORDINATOR, REWRITTEN_FROM, Wire, api_of, ceiling
 from tests.codec.chance import Chance
 
@@ -20,6 +23,9 @@ REWRITTEN = [(key, version) for key, first in REWRITTEN_FROM.items() for version
 
 def wire() -> Wire:
     return Wire(Directory(Settings(upstream=("kafka:9092",))))
+
+
+TAKEN = [(api >> 16, api & 0xFFFF) for api, what in wire().treatments.items() if what is Treatment.TAKEN]
 
 
 @given(st.sampled_from(REWRITTEN), st.binary(max_size=200))
@@ -91,3 +97,27 @@ def test_a_session_begins_with_the_answer_that_says_how_long_it_lasts(
     answer = encode_response(key, version, 1, verdict)
     assert wire().begins_session(api_of(key, version), answer) is begins
     assert not wire().begins_session(api_of(key, version), answer[:-1])
+
+
+@given(st.sampled_from(TAKEN), st.integers(0, 10_000), st.integers(0, 500), st.text(max_size=20))
+def test_whose_group_a_request_is_of_is_read_from_its_front_or_not_at_all(
+    which: tuple[int, int], seed: int, cut: int, client_id: str
+) -> None:
+    key, version = which
+    asked = Chance(seed).message(schema_of(API[key].request), version, tags=True)
+    frame = encode_request(key, version, 7, client_id, asked)
+    expected = named_in(asked, {field.name for field in fields_of(type(asked), version)})
+    assert wire().group_of(frame) == expected
+    assert wire().group_of(frame[:cut]) in (expected, None)
+
+
+def named_in(asked: Any, fields: set[str]) -> str:
+    if "group_id" in fields:
+        return str(asked.group_id)
+    first = asked.groups[0] if "groups" in fields and asked.groups else ""
+    return first if isinstance(first, str) else str(first.group_id)
+
+
+@given(st.sampled_from(TAKEN), st.binary(max_size=100))
+def test_and_whatever_a_client_sends_has_a_group_or_none(which: tuple[int, int], rest: bytes) -> None:
+    assert isinstance(wire().group_of(pack(">hhi", *which, 7) + rest), str | None)

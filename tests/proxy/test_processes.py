@@ -1,0 +1,192 @@
+"""A proxy of several processes: to its clients it is one, and of what it knows of a group nothing is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import AsyncExitStack, closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proxy.siblings import Ports, Siblings
+from tests.clients import Client
+from tests.kafka import Cluster
+from tests.proxy.by_hand import ByHand
+from tests.proxy.running import Running
+from tests.proxy.settled import at_rest, noticed
+from tests.proxy.test_survival import side_by_side, two_members
+
+NOBODY = "127.0.0.1:1"
+# So many that none of them has to go elsewhere once in 2 ** 50 runs.
+CONNECTIONS = 10
+
+
+def is_over(pid: int) -> bool:
+    try:
+        # A zombie is over: whoever was to bury it is gone.
+        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return True
+
+
+def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "proxy", "serve", "--upstream", NOBODY, "--processes", "3", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+# ------------------------------------------------------------------------------------------------- beginning and ending
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_all_of_them_do(how: signal.Signals) -> None:
+    with Running(NOBODY, processes=3) as proxy:
+        pids = proxy.pids()
+        assert len(pids) == 3
+        proxy.process.end(how)
+        assert proxy.process.exit_code == 0
+        assert all(map(is_over, pids))
+        said = proxy.log.read_text()
+        assert sorted(line.rpartition(" ")[2] for line in said.splitlines() if " info stopped " in line) == [
+            f"process={number}" for number in range(3)
+        ]
+        assert "stopping at once" not in said
+
+
+def test_when_the_parent_is_killed_they_end_in_order() -> None:
+    """Else they would take connections beside those of the next one."""
+    with Running(NOBODY, processes=2) as proxy:
+        pids = proxy.pids()
+        proxy.process.end(signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while not all(map(is_over, pids)):
+            assert time.monotonic() < deadline, proxy.log.read_text()
+            time.sleep(0.02)
+        assert proxy.log.read_text().count(" info stopped ") == 2
+        with Running(NOBODY, base=proxy.base):
+            pass
+
+
+def test_one_that_ends_by_itself_is_started_again_and_knows_the_rules_of_today(tmp_path: Path) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text("")
+    with Running(NOBODY, "--config", str(config), processes=2) as proxy:
+        config.write_text('[[groups]]\npattern = "billing-*"\nmode = "pass"\n')
+        proxy.process.send(signal.SIGHUP)
+        reloaded = 'before=none after="billing-*: pass"'
+        proxy.wait_for(lambda: proxy.log.read_text().count(reloaded) == 2, "both have read the rules again")
+        killed, other = proxy.pids()
+        os.kill(killed, signal.SIGKILL)
+        proxy.wait_for(lambda: len(proxy.pids()) == 2 and proxy.pids()[0] == other, "another is there")
+        proxy.wait_for(lambda: proxy.log.read_text().count(reloaded) == 3, "it has read them too")
+        said = f"error a process ended process=0 pid={killed} by=SIGKILL again_in_seconds=1.0"
+        assert said in proxy.log.read_text()
+        assert proxy.get("/livez", 0)[0] == 200
+
+
+def test_one_that_cannot_start_ends_all_and_says_why() -> None:
+    with Running(NOBODY, "--node", "1", processes=2) as proxy:
+        # Of several processes, which the kernel would let in beside these; a lone one; where a broker's port is taken.
+        for listen, more in ((proxy.base, ()), (proxy.base, ("--processes", "1")), (proxy.base - 2, ("--node", "3"))):
+            done = serve("--listen", f"127.0.0.1:{listen}", "--admin", "none", *more)
+            assert done.returncode == 1
+            assert "the port is in use: stop what listens there or choose another in" in done.stderr
+        assert proxy._all_say("/livez")
+
+
+# ------------------------------------------------------------------------------------------------------------- groups
+
+
+def of(process: int, processes: int = 2) -> str:
+    """A group of this process, which is a topic as well."""
+    while True:
+        name = f"processes-{uuid.uuid4()}"
+        queues: Any = [None] * processes
+        if Siblings(process, Ports(), queues, queues, -1).is_ours(name):
+            return name
+
+
+def groups_in(proxy: Running, process: int) -> set[str]:
+    return {group["group_id"] for group in json.loads(proxy.get("/groups", process)[1])["groups"]}
+
+
+@pytest.mark.broker
+def test_whatever_a_connection_asks_first_of_a_group_it_goes_where_the_group_is(kafka: Cluster) -> None:
+    with Running(kafka.bootstrap, processes=2) as proxy:
+        proxy.ready()
+        for process in range(2):
+            group = of(process)
+            kafka.create_topic(group, partitions=2)
+            kafka.coordinator(group)
+            with closing(ByHand(("127.0.0.1", proxy.port_of(1)), group, group)) as one:
+                one.joins()
+                # The kernel has each new socket come in at any of them.
+                for offset in range(CONNECTIONS):
+                    for asked in (
+                        one.beat,
+                        partial(one.commit, group, 0, offset),
+                        partial(one.transact, group, 1, offset, 3),
+                        partial(one.transact, group, 1, offset, 5),
+                    ):
+                        one.on_new_socket()
+                        assert asked() == 0
+                    one.on_new_socket()
+                    assert one.committed(group, 0) == offset
+                one.on_new_socket()
+                assert one.sync().error_code == 0
+                assert [group in groups_in(proxy, number) for number in (process, 1 - process)] == [True, False]
+                one.on_new_socket()
+                assert one.leave().error_code == 0
+        assert proxy.disconnects("moved") > CONNECTIONS
+        assert proxy.mistakes() == 0
+
+
+@pytest.mark.broker
+async def test_members_share_what_they_read_and_notice_nothing_of_one_that_is_killed(
+    kafka: Cluster, tmp_path: Path
+) -> None:
+    """Legacy and native ones, of libraries that ask for records on connections of their own, and of one that does not."""
+    config = tmp_path / "proxy.toml"
+    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
+    libraries = ("confluent-kafka", "kafka-python", "sarama")
+    with Running(kafka.bootstrap, "--config", str(config), processes=2) as proxy:
+        proxy.ready()
+        async with AsyncExitStack() as stack:
+
+            async def starts(library: str, name: str) -> Client:
+                return await stack.enter_async_context(await Client.start(library, proxy.bootstrap, name=name))
+
+            groups = dict[str, list[Client]]()
+            for number, library in enumerate(libraries):
+                group = of(number % 2)
+                kafka.create_topic(group, partitions=4)
+                groups[group] = [await starts(library, name) for name in ("alice", "bob")]
+            before, told = dict[str, Any](), dict[str, Any]()
+
+            async def settles(group: str, alice: Client, bob: Client) -> None:
+                before[group] = await two_members(kafka, group, alice, bob)
+                told[group] = [noticed(alice), noticed(bob)]
+
+            async def has_not_noticed(group: str, alice: Client, bob: Client) -> None:
+                await alice.produce(group, 40, first=40)
+                await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
+                after = await at_rest(kafka, group, alice, bob)
+                assert [noticed(alice), noticed(bob)] == told[group]
+                assert after.group_epoch == before[group].group_epoch
+                assert sorted(alice.values + bob.values) == sorted(map(str, range(80)))
+
+            await side_by_side(settles, groups)
+            for process in range(2):
+                assert groups_in(proxy, process) == set(list(groups)[process::2])
+            os.kill(proxy.pids()[0], signal.SIGKILL)
+            await side_by_side(has_not_noticed, groups)
+            for process in range(2):
+                assert groups_in(proxy, process) == set(list(groups)[process::2])
+            assert proxy.mistakes() == 0

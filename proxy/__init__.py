@@ -51,6 +51,7 @@ The shell:
     server.py              who starts what, who closes what, and which errors go where?
     processes.py           who starts several processes, starts them again, and ends them?
     siblings.py            what have they in common?
+    relaying.py            how does a connection with TLS come to another of them?
     doors.py               the listening sockets
     newcomers.py           how does somebody who came in become a connection?
     connections.py         what may a connection cost, and when is it cut?

@@ -125,6 +125,8 @@ class Connections:
         self._too_old = TooOld(log)
         # Clients within their TLS handshake, or while a name is resolved: not connections yet, but they cost as much.
         self.arriving = 0
+        # Those that are another process' by now, and have their TLS here.
+        self.relayed = 0
         self.draining = False
 
     def __len__(self) -> int:
@@ -143,7 +145,9 @@ class Connections:
 
     @property
     def full(self) -> bool:
-        return len(self._open) + self.arriving + len(self.partings) >= self.limits.max_connections
+        # Of a relayed one there are four sockets.
+        taken = len(self._open) + self.arriving + len(self.partings) + 2 * self.relayed
+        return taken >= self.limits.max_connections
 
     def lingers(self, connection: Connection) -> None:
         """Its client has gone, and a member of it is still there."""
@@ -232,7 +236,7 @@ class Connections:
     async def drain(self, patience: trio.CancelScope) -> None:
         """Take no new requests, let what was asked be answered, then close; when patience ends, close anyhow."""
         with patience:
-            while self._open or self.partings:
+            while self._open or self.partings or self.relayed:
                 for connection in list(self._open):
                     connection.drain()
                 self.partings.sweep(trio.current_time())

@@ -302,16 +302,8 @@ class Conversation:
             return self._expect(api, correlation_id, size, frame)
         if size > self._max_taken_bytes:
             raise Disconnect(Cause.REQUEST_TOO_LARGE, f"{size} bytes of a group; see `limits.max_group_request_bytes`")
-        if self._where_else is not None and self.desk is None:
-            group_id = self._wire.group_of(frame[:LARGEST_OF_STRANGERS])
-            if group_id is None and len(frame) < min(size, LARGEST_OF_STRANGERS):
-                return None
-            self.bound_for = self._where_else(group_id) if group_id else None
-            if self.bound_for is not None:
-                # A mark: once it has left, nothing is owed to the client any more.
-                self.owed.make(b"")
-                self.in_hand = True
-                return None
+        if self._where_else is not None and self.desk is None and not self._is_ours(self._where_else, frame, size):
+            return None
         if size > LARGEST_OF_STRANGERS and not self._is_let_in:
             # No more of it is read meanwhile than of what comes behind a request in hand.
             self._before_the_desk().knock(self._let_in)
@@ -335,6 +327,19 @@ class Conversation:
             self._looking = True
         self.authenticated, self._proving, self.in_hand = True, False, True
         return self.desk
+
+    def _is_ours(self, where_else: Callable[[str], int | None], frame: Bytes, size: int) -> bool:
+        """Whether the request is of no sibling's group; False as well while that can't be read."""
+        group_id = self._wire.group_of(frame[:LARGEST_OF_STRANGERS])
+        if group_id is None and len(frame) < min(size, LARGEST_OF_STRANGERS):
+            return False
+        self.bound_for = where_else(group_id) if group_id else None
+        if self.bound_for is None:
+            return True
+        # A mark: once it has left, nothing is owed to the client any more.
+        self.owed.make(b"")
+        self.in_hand = True
+        return False
 
     @property
     def can_move(self) -> bool:

@@ -70,6 +70,8 @@ class Link:
             self._said_before = before.said
             self.conversation.software = before.software
             self.conversation.stay()
+        # With TLS nobody can say that it says no more, and is still there.
+        self._may_half_close = before is None or not before.has_tls
         sock.setblocking(False)
         sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         connections.opened(self)
@@ -289,6 +291,8 @@ class Link:
             self._pass_end_on(broker)
         if conversation.can_move and not (broker.stuck or self._client.stuck):
             self._move(broker)
+        if self._client.ended and not (self._may_half_close or self._lingering) and conversation.quiet:
+            self.close(Cause.CLIENT_CLOSED)
 
     def _move(self, broker: Leg) -> None:
         """To the process that has the group, with both sockets. Where that takes nobody it is as with two proxies."""
@@ -351,9 +355,18 @@ class Link:
             self._arm()
         elif self.conversation.quiet or self.conversation.is_needed:
             self.close(Cause.CLIENT_CLOSED)
+        elif not self._may_half_close:
+            self._end_when_quiet()
         else:
             broker.ending = True
             self._pass_end_on(broker)
+            self._arm()
+
+    def _end_when_quiet(self) -> None:
+        """What the client has asked is answered first (`_send_ours`); what it has asked in part is not."""
+        if self.conversation.request_under_way and not self.conversation.asks:
+            self.close(Cause.CLIENT_CLOSED)
+        else:
             self._arm()
 
     def _broker_ended(self, broker: Leg) -> None:

@@ -67,22 +67,31 @@ class Newcomers:
 
     def moved_in(self, siblings: Siblings, _events: int) -> None:
         """Connections whose groups are ours, from other processes of this proxy."""
-        while (moved := siblings.receive()) is not None:
-            letter, sock, broker = moved
-            if self._connections.full and not self._connections.make_room():
-                self._connections.refused(letter.client, Cause.TOO_MANY_CONNECTIONS, node=letter.node)
-                sock.close()
-                broker.close()
+        while True:
+            try:
+                moved = siblings.receive()
+            except OSError as failure:
+                self._connections.refused("from another process", Cause.TOO_MANY_CONNECTIONS, str(failure))
                 continue
-            dial = Dial(self._epoll_set, self._streams.calls, [], letter.dialled, broker)
-            self._go_on(sock, letter.client, letter.node, dial, letter)
+            if moved is None:
+                return
+            self._go_on_with(*moved)
+
+    def _go_on_with(self, letter: Letter, sock: socket.socket, broker: socket.socket) -> None:
+        if self._connections.full and not self._connections.make_room():
+            self._connections.refused(letter.client, Cause.TOO_MANY_CONNECTIONS, node=letter.node)
+            sock.close()
+            broker.close()
+            return
+        dial = Dial(self._epoll_set, self._streams.calls, [], letter.dialled, broker)
+        self._begin(sock, letter.client, letter.node, dial, letter)
 
     # ----------------------------------------------------------------------------------------------------- plaintext
 
     def _link(self, sock: socket.socket, client: str, node: int | None, choices: list[tuple[Address, Target]]) -> None:
-        self._go_on(sock, client, node, Dial(self._epoll_set, self._streams.calls, choices))
+        self._begin(sock, client, node, Dial(self._epoll_set, self._streams.calls, choices))
 
-    def _go_on(
+    def _begin(
         self, sock: socket.socket, client: str, node: int | None, dial: Dial, before: Letter | None = None
     ) -> None:
         try:

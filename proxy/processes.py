@@ -3,7 +3,7 @@
 The parent serves nobody. It forks the others, each of which runs the whole proxy (`server.py`) beside its siblings
 (`siblings.py`), and waits for signals. SIGTERM, SIGINT and SIGHUP it passes on. One that ends though nobody has asked it to
 is started again, a second later: the kernel gives newcomers to the others meanwhile, and connections on their way to it wait.
-One that can't start in the first place ends all of them. Should the parent itself be killed, they drain and end.
+One that can't even start ends all of them. Should the parent itself be killed, they drain and end.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from proxy.siblings import Ports, Siblings
 AGAIN_SECONDS = 1.0
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 AWAITED = {signal.SIGCHLD, *PASSED_ON}
-# How one says that there is something that it needs and has not: a port, or a file.
-CANNOT_START = 3
+# Whoever fails so soon lacks something: a port, a file, descriptors.
+TRIAL_SECONDS = 10.0
 
 
 def own(settings: Settings, number: int) -> Settings:
@@ -71,9 +71,10 @@ class Parent:
         self._lives, self._held = os.pipe()
         # By the number of its process, and its own.
         self._running: dict[int, int] = {}
-        # When each that has ended is started again; how often each was.
+        # When each that has ended is started again.
         self._due = dict.fromkeys(range(count), 0.0)
-        self._starts = [0] * count
+        # Those that have yet to show that they can start at all, and until when.
+        self._on_trial = dict.fromkeys(range(count), time.monotonic() + TRIAL_SECONDS)
         self._was_reloaded = False
         # The signal to end that they were told last.
         self._told: signal.Signals | None = None
@@ -92,7 +93,6 @@ class Parent:
 
     def _fork(self, number: int) -> bool:
         """Whether this is the child."""
-        self._starts[number] += 1
         pid = os.fork()
         if pid == 0:
             return True
@@ -107,8 +107,7 @@ class Parent:
         os.setpgid(0, 0)
         os.close(self._held)
         signal.pthread_sigmask(signal.SIG_SETMASK, signals)
-        code = serve(number, Siblings(number, self._ports, self._inboxes, self._queues, self._lives))
-        return CANNOT_START if code else 0
+        return serve(number, Siblings(number, self._ports, self._inboxes, self._queues, self._lives))
 
     def _next_signal(self) -> signal.Signals | None:
         """None: it is time to start one again."""
@@ -144,7 +143,7 @@ class Parent:
         if self._told is not None:
             # Who had yet to begin to heed it ends of the signal.
             self._code = self._code if code in (0, -self._told) else 1
-        elif code == CANNOT_START and self._starts[number] == 1:
+        elif code > 0 and self._on_trial.pop(number, 0.0) > time.monotonic():
             # It has said why. So it would be with the others, or one would lack.
             self._code = 1
             self._tell(signal.SIGTERM)

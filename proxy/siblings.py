@@ -12,6 +12,7 @@ A letter is a datagram that carries sockets (unix(7)), from one queue of the ker
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import mmap
 import os
@@ -41,6 +42,8 @@ class Letter(msgspec.Struct, frozen=True):
     software: tuple[str, str]
     # What the client has said: whole requests, and perhaps the beginning of another.
     said: bytes
+    # Its sockets lead to the sibling, where TLS ends (relaying.py).
+    has_tls: bool = False
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -106,13 +109,21 @@ class Siblings:
         return True
 
     def receive(self) -> tuple[Letter, socket.socket, socket.socket] | None:
-        """The next letter, and the sockets of the client and the broker; None when there is none."""
+        """The next letter, and the sockets of the client and the broker; None when there is none. Raises OSError where there
+        are no descriptors for them: then they are closed."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self.inbox, len(ENVELOPE), DESCRIPTORS)
         except BlockingIOError:
             return None
+        if len(descriptors) < DESCRIPTORS:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         client, broker, file = descriptors
         with open(file, "rb") as written:
             written.seek(0)
             letter = _decode(written.read())
-        return letter, socket.socket(fileno=client), socket.socket(fileno=broker)
+        sockets = socket.socket(fileno=client), socket.socket(fileno=broker)
+        for each in sockets:
+            each.setblocking(False)
+        return letter, *sockets

@@ -47,7 +47,6 @@ def check(settings: Settings, *, listens: bool = True, dials: bool = True) -> No
     _check_sessions(settings.translation)
     _check_written(settings.translation.journal, settings.traces)
     _check_endpoint(settings.traces.otlp_endpoint)
-    _check_processes(settings)
     _check_tls(settings.client_tls if listens else None, settings.upstream_tls if dials else None)
 
 
@@ -152,15 +151,6 @@ def _check_ports(settings: Settings, bootstrap: int) -> None:
         if port in taken:
             raise BadSettings(f"ports.{node} = {port}: already the port of {taken[port]}; choose another")
         taken[port] = f"node {node}"
-
-
-def _check_processes(settings: Settings) -> None:
-    with_tls = [name for name in ("client_tls", "upstream_tls") if getattr(settings, name) is not None]
-    if settings.processes > 1 and with_tls:
-        raise BadSettings(
-            f"processes = {settings.processes}: a connection with TLS ({with_tls[0]}) can't go from one process to another; "
-            "leave it at 1, and run several proxies"
-        )
 
 
 def _check_sni(settings: Settings) -> None:

@@ -14,6 +14,7 @@ import contextlib
 import ssl
 import traceback
 from collections.abc import Awaitable, Callable
+from functools import partial
 from socket import SHUT_RDWR
 
 import trio
@@ -21,6 +22,9 @@ import trio
 from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import CLIENT_GONE, Connections, Watch
+from proxy.relaying import lent, relay
+from proxy.siblings import Letter
+from proxy.socket_stream import SocketStream
 from proxy.swallowed import is_swallowed, silent_ms, socket_of, throw_away
 from proxy.tls_stream import RECEIVE_BYTES, PromptLock
 
@@ -61,6 +65,9 @@ class TlsLink:
         self._receiving: trio.CancelScope | None = None
         # Set whenever an answer has left: a client with too many requests in flight waits for it.
         self._answered = trio.Event()
+        # The pumps, which end when the connection goes to another process.
+        self._pumping = trio.CancelScope()
+        self._has_moved = False
         connections.opened(self)
 
     def __repr__(self) -> str:
@@ -71,16 +78,16 @@ class TlsLink:
             with self._scope:
                 self.dialled, self._broker = await dial()
                 self.active_at = trio.current_time()
-                async with trio.open_nursery() as pumps:
-                    pumps.start_soon(self._pump, self._client_to_broker)
-                    pumps.start_soon(self._pump, self._broker_to_client)
-                    pumps.start_soon(self._pump, self._ours)
+                while (near := await self._pumped_until_it_moves()) is None:
+                    pass
+                await self._relay(self._broker, *near)
         except Disconnect as end:
             self.close(end.cause, end.detail)
         except Exception:
             self.close(Cause.OUR_MISTAKE, traceback.format_exc())
         finally:
-            why = self._end or (Cause.OUR_MISTAKE, "ended without a cause")
+            ended = Cause.MOVED if self._has_moved else Cause.OUR_MISTAKE
+            why = self._end or (ended, "ended without a cause")
             if not (why[0] in CLIENT_GONE or self._client_ended or self._lingering):
                 self._part(why[0])
             throw_away(socket_of(self._broker), why[0], self._lingering)
@@ -89,7 +96,18 @@ class TlsLink:
                 for stream in (self._client, self._broker):
                     if stream is not None:
                         await trio.aclose_forcefully(stream)
-            self._connections.closed(self, *why)
+            if not self._has_moved:
+                self._connections.closed(self, *why)
+
+    async def _pumped_until_it_moves(self) -> tuple[SocketStream, SocketStream] | None:
+        """The near ends of what the other process has; None if that takes nobody, and the conversation stays."""
+        async with trio.open_nursery() as pumps:
+            self._pumping = pumps.cancel_scope
+            pumps.start_soon(self._pump, self._client_to_broker)
+            pumps.start_soon(self._pump, self._broker_to_client)
+            pumps.start_soon(self._pump, self._ours)
+        # Else all of this is cancelled.
+        return self._move()
 
     def close(self, cause: Cause, detail: str = "") -> None:
         if cause in CLIENT_GONE and self._linger():
@@ -121,6 +139,9 @@ class TlsLink:
 
     def drain(self) -> None:
         self._draining = True
+        if self.conversation.bound_for is not None:
+            self.conversation.stay()
+            self.flush()
         if self._receiving is not None and not self.conversation.request_under_way:
             self._receiving.cancel()
         is_unsent = self._client_writing.locked() or self._broker_writing.locked()
@@ -178,6 +199,9 @@ class TlsLink:
         self._client_ended = True
         # While the broker is asked about the request in hand, what lies behind that is whole requests, for all we know.
         is_cut = self.conversation.request_under_way and not self.conversation.asks
+        if self.conversation.bound_for is not None:
+            # Who goes on with it will see the end as well.
+            return
         if self.conversation.quiet or is_cut or self.conversation.is_needed:
             self.close(Cause.CLIENT_CLOSED)
 
@@ -234,6 +258,44 @@ class TlsLink:
             raise Disconnect(Cause.CLIENT_CLOSED)
         if self._client_ended and not self._lingering and conversation.quiet:
             self.close(Cause.CLIENT_CLOSED)
+        if conversation.can_move and not (self._client_writing.locked() or self._broker_writing.locked()):
+            # Nobody is sending. Who receives loses nothing by being told to stop.
+            self._pumping.cancel()
+
+    # --------------------------------------------------------------------------------------------------------- moving
+
+    def _move(self) -> tuple[SocketStream, SocketStream] | None:
+        conversation, siblings, bound_for = self.conversation, self._connections.siblings, self.conversation.bound_for
+        assert siblings is not None
+        assert self.dialled is not None
+        letter = Letter(self.client, self.node, self.dialled, conversation.software, conversation.unseen, has_tls=True)
+        # A drain may have begun since.
+        near = lent(partial(siblings.send, bound_for, letter)) if bound_for is not None else None
+        if near is None:
+            conversation.stay()
+            self._pushed.set()
+            return None
+        self._has_moved = True
+        self._connections.closed(self, Cause.MOVED, "")
+        return near
+
+    async def _relay(self, broker: trio.abc.Stream, near_client: SocketStream, near_broker: SocketStream) -> None:
+        async def of_client() -> None:
+            await relay(self._client, near_client)
+            # Whoever is still heard on the other side speaks for it.
+            self._lingering = True
+            self._part(Cause.MOVED)
+            await trio.aclose_forcefully(self._client)
+
+        self._connections.relayed += 1
+        try:
+            async with trio.open_nursery() as sides:
+                sides.start_soon(of_client)
+                was_rude = await relay(broker, near_broker)
+                throw_away(socket_of(broker), Cause.BROKER_SILENT if was_rude else Cause.MOVED, self._lingering)
+                await trio.aclose_forcefully(broker)
+        finally:
+            self._connections.relayed -= 1
 
     async def _tell_broker(self, broker: trio.abc.Stream, data: bytes | bytearray | memoryview) -> None:
         async with self._broker_writing:

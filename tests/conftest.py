@@ -28,6 +28,7 @@ CLUSTERS = (
     "tests/proxy/test_clients.py",
     "tests/proxy/test_exactly_once.py",
     "tests/proxy/test_libraries.py",
+    "tests/proxy/test_processes.py",
     "tests/proxy/test_security.py",
     "tests/proxy/test_survival.py",
     "tests/proxy/test_ways_in.py",

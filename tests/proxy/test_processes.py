@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -17,10 +18,10 @@ from typing import Any
 import pytest
 
 from proxy.siblings import Ports, Siblings
-from tests.clients import Client
+from tests.clients import Client, Sasl, Tls
 from tests.kafka import Cluster
 from tests.proxy.by_hand import ByHand
-from tests.proxy.running import Running
+from tests.proxy.running import Running, secured
 from tests.proxy.settled import at_rest, noticed
 from tests.proxy.test_survival import side_by_side, two_members
 
@@ -45,13 +46,17 @@ def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
 # ------------------------------------------------------------------------------------------------- beginning and ending
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_stop_all_of_them_do(how: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("tell", "how"),
+    [(os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT)],
+    ids=["a service", "on a terminal, by Ctrl-C"],
+)
+def test_told_to_stop_all_of_them_do(tell: Callable[[int, int], None], how: signal.Signals) -> None:
     with Running(NOBODY, processes=3) as proxy:
         pids = proxy.pids()
         assert len(pids) == 3
-        proxy.process.end(how)
-        assert proxy.process.exit_code == 0
+        tell(proxy.process.pid, how)
+        assert proxy.process.wait() == 0
         assert all(map(is_over, pids))
         said = proxy.log.read_text()
         assert sorted(line.rpartition(" ")[2] for line in said.splitlines() if " info stopped " in line) == [
@@ -149,19 +154,27 @@ def test_whatever_a_connection_asks_first_of_a_group_it_goes_where_the_group_is(
 
 
 @pytest.mark.broker
+@pytest.mark.parametrize("cluster", ["kafka", "kafka_sasl_tls"], ids=["plaintext", "TLS, and all have to log in"])
 async def test_members_share_what_they_read_and_notice_nothing_of_one_that_is_killed(
-    kafka: Cluster, tmp_path: Path
+    cluster: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """Legacy and native ones, of libraries that ask for records on connections of their own, and of one that does not."""
+    """Of libraries that ask for records on connections of their own, and of one that does not."""
+    kafka: Cluster = request.getfixturevalue(cluster)
     config = tmp_path / "proxy.toml"
-    config.write_text(f'[translation]\njournal = "{tmp_path / "journal"}"\n')
+    config.write_text(
+        f'[translation]\njournal = "{tmp_path / "journal"}"\n'
+        + (secured(kafka.certificates) if kafka.certificates else "")
+    )
     libraries = ("confluent-kafka", "kafka-python", "sarama")
     with Running(kafka.bootstrap, "--config", str(config), processes=2) as proxy:
         proxy.ready()
         async with AsyncExitStack() as stack:
 
             async def starts(library: str, name: str) -> Client:
-                return await stack.enter_async_context(await Client.start(library, proxy.bootstrap, name=name))
+                tls = Tls(kafka.certificates.authority) if kafka.certificates else None
+                sasl = Sasl("SCRAM-SHA-512", name, f"{name}-secret") if kafka.security.sasl else None
+                client = await Client.start(library, proxy.bootstrap, name=name, tls=tls, sasl=sasl)
+                return await stack.enter_async_context(client)
 
             groups = dict[str, list[Client]]()
             for number, library in enumerate(libraries):

@@ -78,7 +78,6 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
         ({"admin": "127.0.0.1:65534", "processes": 3}, "admin = '127.0.0.1:65534': there is no port so high (that of"),
         ({"admin": "127.0.0.1:9094", "nodes": "2", "processes": 2}, "ports.2 = 9095: already the port of admin"),
         ({"processes": 0}, "processes = 0 (flag): expected `int` >= 1"),
-        ({**CLIENT_TLS, "processes": 2}, "processes = 2: a connection with TLS (client_tls) can't go from one process"),
         ({"nodes": "0,x"}, "nodes[1] = "),
         ({"listen": "127.0.0.1:65000", "nodes": "900"}, "node 900 would listen on port 65901"),
         ({"ports": {"1": 9092}}, "ports.1 = 9092: already the port of listen"),

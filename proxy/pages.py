@@ -1,5 +1,5 @@
-"""The status page and its data: / (the page), /groups, /groups/{id}, /heard/{id}, /connections, and /events, which tells what
-changes.
+"""The status page and its data: / (the page), /groups, /groups/{id}, /heard/{id}, /connections, /processes, and /events
+(what changes).
 
 Read-only, and nothing in it is secret: names and addresses of clients, names of groups and topics, no records.
 """
@@ -73,6 +73,11 @@ def connection_pages(connections: Connections) -> Pages:
         return json_page({"open": len(connections), "connections": [_connection(each, now) for each in shown]})
 
     return {"/connections": page}
+
+
+def process_pages(ports: list[int]) -> Pages:
+    """Where else there is something to be seen of this proxy."""
+    return {"/processes": lambda: json_page({"ports": ports})}
 
 
 def _connection(connection: Connection, now: float) -> dict[str, Any]:

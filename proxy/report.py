@@ -21,7 +21,7 @@ import trio
 from proxy.census import CLASSIC, CONSUMER, Census, ListedGroup, census
 from proxy.configuration import ENVIRONMENT_PREFIX, load
 from proxy.settings import BadSettings, Settings
-from proxy.status import NONE, NotThere, admins_of, connections_of, groups_of, software_of
+from proxy.status import NONE, NotThere, admins_of, connections_of, groups_of, software_of, with_siblings
 from proxy.terminal import printable, table
 
 ANSWERED, NO_ANSWER, BAD_SETTINGS = 0, 1, 2
@@ -62,7 +62,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 def report(admin: Sequence[str], flags: Mapping[str, Any], config: Path | None, *, as_json: bool) -> int:
     try:
         settings = _settings(flags, config)
-        admins = admins_of(admin, config)
+        admins = with_siblings(admins_of(admin, config))
         seen, here = groups_of(admins), open_connections(connections_of(admins))
     except BadSettings as error:
         print(f"kip848-proxy: {error}", file=sys.stderr)

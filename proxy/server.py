@@ -53,7 +53,7 @@ from proxy.logs import Hearing, Log
 from proxy.membership_log import membership_log
 from proxy.metrics import Gauges, Metrics
 from proxy.newcomers import Newcomers
-from proxy.pages import connection_pages, picture_pages
+from proxy.pages import connection_pages, picture_pages, process_pages
 from proxy.parting import Partings
 from proxy.picture import Picture
 from proxy.reloading import reload_rules
@@ -234,7 +234,14 @@ class Proxy:
             **health_pages(self.missing, metrics.text),
             **picture_pages(self.picture, lambda: self.clock.now_ns),
             **connection_pages(self.connections),
+            **process_pages(self._admin_ports()),
         }
+
+    def _admin_ports(self) -> list[int]:
+        """Of all processes of this proxy. These settings are one's own."""
+        number = self._siblings.number if self._siblings is not None else 0
+        first = parse_address(self.settings.admin).port - number if self.settings.admin is not None else 0
+        return [first + each for each in range(self.settings.processes if first else 0)]
 
     def missing(self) -> list[str]:
         """What keeps the proxy from being ready, in words."""

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from proxy.configuration import load
-from proxy.processes import admins
 from proxy.settings import BadSettings
 from proxy.terminal import printable, table
 
@@ -45,6 +44,7 @@ def status(admin: Sequence[str], config: Path | None, *, connections: bool, once
         admins = admins_of(admin, config)
         if not admins:
             raise NotThere("`admin` is none, so no proxy can be asked; name an admin port: --admin HOST:PORT")
+        admins = with_siblings(admins)
         while True:
             said = ask(admins)
             live = not once and not as_json and sys.stdout.isatty()
@@ -69,8 +69,19 @@ def admins_of(said: Sequence[str], config: Path | None) -> list[str]:
     if not named:
         # Where the cluster is matters to nobody here, and need not have been said.
         settings = load({"upstream": "not-asked:9092"}, os.environ, config, listens=False, dials=False).settings
-        named = admins(settings) or [NONE]
+        named = [settings.admin or NONE]
     return [each for each in named if each != NONE]
+
+
+def with_siblings(admins: Sequence[str]) -> list[str]:
+    """Of a proxy of several processes all, whichever is named: each knows of its own groups and connections alone."""
+    found = dict[str, None]()
+    for admin in admins:
+        said = _get(admin, "/processes", "ports")
+        ports = said["ports"] if said is not None else []
+        host = admin.rpartition(":")[0]
+        found |= dict.fromkeys([f"{host}:{port}" for port in ports] if len(ports) > 1 else [admin])
+    return list(found)
 
 
 def groups_of(admins: Sequence[str]) -> list[dict[str, Any]]:
@@ -112,14 +123,15 @@ def connections_of(admins: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _get(admin: str, path: str, holds: str) -> Any:
-    """The answer, which `holds` a list of this name. None: a group that was there a moment ago, and is no more."""
+    """The answer, which `holds` a list of this name. None: a group that was there a moment ago, and is no more; or what an
+    older proxy does not know."""
     base = admin.rstrip("/") if admin.startswith(("http://", "https://")) else f"http://{admin}"
     try:
         with OPENER.open(f"{base}{path}", timeout=ANSWER_SECONDS) as answer:
             said = json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
-            if error.code == http.HTTPStatus.NOT_FOUND and path.startswith("/groups/"):
+            if error.code == http.HTTPStatus.NOT_FOUND and path.startswith(("/groups/", "/processes")):
                 return None
             raise NotThere(f"{admin}{path} answers {error.code}: {IS_IT_ONE}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:

@@ -176,6 +176,21 @@ async function drawConnections() {
 at('connections').ontoggle = drawConnections;
 setInterval(drawConnections, 5000);
 
+// Of a proxy of several processes each shows its own groups. Where they all are does not change.
+async function drawProcesses() {
+  const answer = await fetch('processes').catch(() => null);
+  const { ports } = answer?.ok ? await answer.json() : { ports: [] };
+  at('processes').hidden = ports.length < 2;
+  at('processes').append(...ports.map((port, number) => {
+    const link = document.createElement('a');
+    link.href = Object.assign(new URL(location), { port, hash: '' });
+    link.textContent = number;
+    if (String(port) === location.port) link.ariaCurrent = 'page';
+    return link;
+  }));
+}
+drawProcesses();
+
 at('search').oninput = draw;
 addEventListener('keydown', event => {
   if (event.key === '/' && document.activeElement !== at('search')) { event.preventDefault(); at('search').focus(); }

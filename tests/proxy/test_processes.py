@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from proxy.siblings import Ports, Siblings
+from proxy.status import status
 from tests.clients import Client, Sasl, Tls
 from tests.kafka import Cluster
 from tests.proxy.by_hand import ByHand
@@ -28,6 +29,7 @@ from tests.proxy.test_survival import side_by_side, two_members
 NOBODY = "127.0.0.1:1"
 # So many that none of them has to go elsewhere once in 2 ** 50 runs.
 CONNECTIONS = 10
+SHOWN = {"connections": False, "once": True, "as_json": True}
 
 
 def is_over(pid: int) -> bool:
@@ -123,7 +125,9 @@ def groups_in(proxy: Running, process: int) -> set[str]:
 
 
 @pytest.mark.broker
-def test_whatever_a_connection_asks_first_of_a_group_it_goes_where_the_group_is(kafka: Cluster) -> None:
+def test_whatever_a_connection_asks_first_of_a_group_it_goes_where_the_group_is(
+    kafka: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Running(kafka.bootstrap, processes=2) as proxy:
         proxy.ready()
         for process in range(2):
@@ -147,6 +151,10 @@ def test_whatever_a_connection_asks_first_of_a_group_it_goes_where_the_group_is(
                 one.on_new_socket()
                 assert one.sync().error_code == 0
                 assert [group in groups_in(proxy, number) for number in (process, 1 - process)] == [True, False]
+                # Whichever is asked.
+                for number in range(2):
+                    assert status([f"127.0.0.1:{proxy.admin + number}"], None, **SHOWN) == 0
+                    assert [each["group_id"] for each in json.loads(capsys.readouterr().out)] == [group]
                 one.on_new_socket()
                 assert one.leave().error_code == 0
         assert proxy.disconnects("moved") > CONNECTIONS

@@ -16,7 +16,7 @@ import trio
 
 from proxy.admin import serve_admin
 from proxy.logs import Log
-from proxy.pages import connection_pages, picture_pages
+from proxy.pages import connection_pages, picture_pages, process_pages
 from proxy.picture import Picture
 from tests.unit.test_desk import Desk
 from tests.unit.test_picture import asks, changed, passes
@@ -45,7 +45,9 @@ async def stage(nursery: trio.Nursery) -> Stage:
     picture, ends = Picture(), Ends(Desk())
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     url = "http://{}:{}/".format(*listeners[0].socket.getsockname())
-    pages = {**picture_pages(picture), **connection_pages(ends.connections)}
+    port = listeners[0].socket.getsockname()[1]
+    several = process_pages([port - 1, port, port + 1])
+    pages = {**picture_pages(picture), **connection_pages(ends.connections), **several}
     nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
 
     async def look(script: Look, scheme: str = "light") -> Any:
@@ -178,6 +180,18 @@ async def test_connections_are_shown_to_who_asks_for_them(stage: Stage) -> None:
         return list(page.locator("#connections tbody td").all_text_contents()[:6])
 
     assert await stage.look(opened) == ["a client", "desk", "librdkafka 1.9.2", "orders", "", "0"]
+
+
+async def test_each_process_of_a_proxy_leads_to_the_others(stage: Stage) -> None:
+    def led(page: Any) -> None:
+        others = page.locator("#processes a")
+        sync_api.expect(others).to_have_text(["0", "1", "2"])
+        port = int(page.evaluate("location.port"))
+        led_to = [int(link.split(":")[-1].strip("/")) for link in others.evaluate_all("them => them.map(a => a.href)")]
+        assert led_to == [port - 1, port, port + 1]
+        assert page.locator("#processes a[aria-current]").all_text_contents() == ["1"]
+
+    await stage.look(led)
 
 
 async def test_how_long_ago_a_client_was_heard_is_asked_for_again_and_again(stage: Stage) -> None:

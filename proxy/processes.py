@@ -1,7 +1,7 @@
 """A proxy of several processes (`processes`): who starts them, starts them again, and ends them.
 
 The parent serves nobody. It forks the others, each of which runs the whole proxy (`server.py`) beside its siblings
-(`siblings.py`), and waits for signals. SIGTERM, SIGINT and SIGHUP it passes on. One that ends though nobody has asked it to
+(`siblings.py`), and waits for signals: SIGTERM, SIGINT and SIGHUP it passes on. One that ends though nobody has asked it to
 is started again, a second later: the kernel gives newcomers to the others meanwhile, and connections on their way to it wait.
 One that can't even start ends all of them. Should the parent itself be killed, they drain and end.
 """
@@ -76,7 +76,7 @@ class Parent:
         # Those that have yet to show that they can start at all, and until when.
         self._on_trial = dict.fromkeys(range(count), time.monotonic() + TRIAL_SECONDS)
         self._was_reloaded = False
-        # The signal to end that they were told last.
+        # The signal to end that came first.
         self._told: signal.Signals | None = None
         self._code = 0
 
@@ -126,9 +126,12 @@ class Parent:
     def _tell(self, number: signal.Signals) -> None:
         if number == signal.SIGHUP:
             self._was_reloaded = True
-        else:
+        elif self._told is None:
             self._told = number
             self._due.clear()
+            # Not by a signal: a supervisor may have sent them one itself, and heard twice it means to stop at once.
+            os.close(self._held)
+            return
         for pid in self._running:
             os.kill(pid, number)
 
@@ -141,7 +144,7 @@ class Parent:
 
     def _ended(self, number: int, pid: int, code: int) -> None:
         if self._told is not None:
-            # Who had yet to begin to heed it ends of the signal.
+            # Who had yet to begin to heed signals ends of one.
             self._code = self._code if code in (0, -self._told) else 1
         elif code > 0 and self._on_trial.pop(number, 0.0) > time.monotonic():
             # It has said why. So it would be with the others, or one would lack.

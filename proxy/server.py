@@ -281,9 +281,7 @@ async def serve(
                 refusal = CannotStart(str(failure))
             else:
                 _say_what_serves(settings, log)
-                if siblings is not None:
-                    tasks.start_soon(_end_with_parent, siblings.parent)
-                await _run(proxy, admin, tasks, read_again)
+                await _run(proxy, admin, tasks, read_again, siblings)
         if refusal is not None:
             raise refusal
     log.catch_up()
@@ -295,10 +293,11 @@ def _journal(path: str | None, log: Log, siblings: Siblings | None) -> Journal:
     return Journal(where, log) if siblings is None else Journal(where, log, siblings.is_ours)
 
 
-async def _end_with_parent(parent: int) -> None:
-    """Nobody else would end us, and the next parent's processes would be let in beside us."""
+async def _end_with_parent(parent: int, told_to_stop: trio.Event) -> None:
+    """When it says so, or was killed: the next parent's processes would be let in beside us."""
     await trio.lowlevel.wait_readable(parent)
-    os.kill(os.getpid(), signal.SIGTERM)
+    if not told_to_stop.is_set():
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _limits(settings: Settings, log: Log) -> Limits:
@@ -321,7 +320,11 @@ def _say_what_serves(settings: Settings, log: Log) -> None:
 
 
 async def _run(
-    proxy: Proxy, admin: list[trio.SocketListener], tasks: trio.Nursery, read_again: Callable[[], Settings]
+    proxy: Proxy,
+    admin: list[trio.SocketListener],
+    tasks: trio.Nursery,
+    read_again: Callable[[], Settings],
+    siblings: Siblings | None,
 ) -> None:
     if admin:
         Hearing(proxy.log, "accepting paused", address=proxy.settings.admin).of("trio.serve_listeners")
@@ -339,6 +342,8 @@ async def _run(
     gc.freeze()
     gc.set_threshold(GARBAGE_LOOKED_FOR_AT)
     told_to_stop, patience = trio.Event(), Patience()
+    if siblings is not None:
+        tasks.start_soon(_end_with_parent, siblings.parent, told_to_stop)
     tasks.start_soon(_heed_signals, proxy, told_to_stop, patience, read_again)
     await told_to_stop.wait()
     patience.ends_in(proxy.settings.limits.drain_timeout_ms / 1000)

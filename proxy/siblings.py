@@ -79,7 +79,7 @@ class Siblings:
         parent: int,
     ) -> None:
         """`number`: which of them this one is. `inboxes`: where each reads. `queues`: where others write to it. `parent`: a
-        descriptor that can be read from once the parent is no more."""
+        descriptor that can be read from once the parent is no more, or wants all to end."""
         self.parent = parent
         self.number = number
         self.ports = ports

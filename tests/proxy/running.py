@@ -79,8 +79,7 @@ class Running:
 
     def pids(self) -> list[int]:
         """Of its processes, the oldest first."""
-        pid = self.process.pid
-        return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+        return children(self.process.pid)
 
     def stop(self) -> None:
         self.process.end(signal.SIGTERM)
@@ -161,6 +160,10 @@ def room(count: int) -> int:
         first, *rest = free_ports(count)
         if all(port == first + 1 + at for at, port in enumerate(rest)):
             return first
+
+
+def children(pid: int) -> list[int]:
+    return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
 def remote_ports(pid: int) -> Iterator[int]:

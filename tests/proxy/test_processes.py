@@ -5,24 +5,29 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack, ExitStack, closing
 from functools import partial
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import pytest
 
+from kafka_protocol import messages as m
+from kafka_protocol.frames import encode_request
+from kafka_protocol.messages import keys
 from proxy.siblings import Ports, Siblings
 from proxy.status import status
 from tests.clients import Client, Sasl, Tls
 from tests.kafka import Cluster
 from tests.proxy.by_hand import ByHand
-from tests.proxy.running import Running, secured
+from tests.proxy.running import Running, children, secured
 from tests.proxy.settled import at_rest, noticed
 from tests.proxy.test_survival import side_by_side, two_members
 
@@ -40,6 +45,20 @@ def is_over(pid: int) -> bool:
         return True
 
 
+def kill_all(parent: int, how: int) -> None:
+    """As systemd does it, by default: whoever is in the control group."""
+    for pid in (*children(parent), parent):
+        os.kill(pid, how)
+
+
+def clients_wait(proxy: Running, opened: ExitStack) -> None:
+    """For an answer that does not come."""
+    frame = encode_request(keys.API_VERSIONS, 0, 1, "patient", m.ApiVersionsRequest())
+    for _ in range(CONNECTIONS):
+        opened.enter_context(proxy.connect()).sendall(pack(">i", len(frame)) + frame)
+    proxy.wait_for(lambda: proxy.metric("requests_total", api="ApiVersions") == CONNECTIONS, "all wait")
+
+
 def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "proxy", "serve", "--upstream", NOBODY, "--processes", "3", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -50,21 +69,43 @@ def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("tell", "how"),
-    [(os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT)],
-    ids=["a service", "on a terminal, by Ctrl-C"],
+    [(os.kill, signal.SIGTERM), (kill_all, signal.SIGTERM), (os.killpg, signal.SIGINT)],
+    ids=["by its parent alone", "each, by a supervisor", "on a terminal, by Ctrl-C"],
 )
-def test_told_to_stop_all_of_them_do(tell: Callable[[int, int], None], how: signal.Signals) -> None:
-    with Running(NOBODY, processes=3) as proxy:
+def test_told_to_stop_all_of_them_drain_and_end(
+    tell: Callable[[int, int], None], how: signal.Signals, tmp_path: Path
+) -> None:
+    config = tmp_path / "proxy.toml"
+    config.write_text("[limits]\ndrain_timeout_ms = 1000\n")
+    with ExitStack() as opened:
+        # It takes connections and never says anything: the kernel's queue.
+        silent = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+        upstream = f"127.0.0.1:{silent.getsockname()[1]}"
+        proxy = opened.enter_context(Running(upstream, "--config", str(config), processes=3))
         pids = proxy.pids()
         assert len(pids) == 3
+        clients_wait(proxy, opened)
         tell(proxy.process.pid, how)
         assert proxy.process.wait() == 0
         assert all(map(is_over, pids))
         said = proxy.log.read_text()
+        assert said.count("still busy at the end of the drain") == CONNECTIONS
         assert sorted(line.rpartition(" ")[2] for line in said.splitlines() if " info stopped " in line) == [
             f"process={number}" for number in range(3)
         ]
         assert "stopping at once" not in said
+
+
+def test_told_twice_they_drain_no_longer() -> None:
+    with ExitStack() as opened:
+        silent = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+        proxy = opened.enter_context(Running(f"127.0.0.1:{silent.getsockname()[1]}", processes=2))
+        clients_wait(proxy, opened)
+        proxy.process.send(signal.SIGTERM)
+        proxy.wait_for(lambda: proxy.log.read_text().count(" info draining ") == 2, "both drain")
+        proxy.process.send(signal.SIGINT)
+        assert proxy.process.wait() == 0
+        assert proxy.log.read_text().count(" warning stopping at once ") == 2
 
 
 def test_when_the_parent_is_killed_they_end_in_order() -> None:

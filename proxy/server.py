@@ -1,7 +1,7 @@
 """The running proxy: who starts what, who closes what, and which errors go where.
 
     serve
-    ├── the epoll set     doors (listening sockets) and links (plaintext connections)
+    ├── the epoll set     doors (listening sockets) and links (plaintext connections), and those that siblings send
     ├── tls               one task a connection that has TLS on a side, and its three pumps
     ├── clock             wakes members when a deadline of theirs comes
     ├── scout             asks the cluster who its brokers are; a new one gets its door before clients hear of it
@@ -9,6 +9,7 @@
     ├── absences          one task a broker that is away: its door is shut until it is back
     ├── another chance    for doors that rest or could not be bound, for a journal and a log that are behind
     ├── certificates      watches their files
+    ├── parent            of several processes: when it wants all to end, or is gone, this one drains
     ├── admin             probes, metrics, the page and what it asks for
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
                           certificates and the rules of groups (reloading.py)

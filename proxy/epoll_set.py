@@ -204,9 +204,16 @@ class EpollSet:
                 ready(mask)
         self._aside.end_turn()
 
-    def _serve_lanes(self, events: Iterable[tuple[int, int]]) -> None:
+    def _serve_lanes(self, events: list[tuple[int, int]]) -> None:
         """One of each lane, then the next of each, and so on; the next time it goes on from there. So nobody waits for ever,
         and a lane with few in it hardly at all."""
+        if len(events) == 1:
+            # Nobody waits for it, and most come so where little is done: no lanes, then, nor a look at the clock.
+            (descriptor, mask), self._left_over = events[0], {}
+            ready = self._ready.get(descriptor)
+            if ready is not None:
+                ready(mask)
+            return
         lanes: dict[str, list[tuple[int, int]]] = {}
         for event in sorted(events, key=lambda event: self._left_over.get(event[0], len(self._left_over))):
             lanes.setdefault(self._lanes.get(event[0], UNKNOWN), []).append(event)

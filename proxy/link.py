@@ -109,6 +109,9 @@ class Link:
             # They were counted when they came.
             self._counts.bytes_from_clients -= len(said)
             self._client_said(client, broker, said)
+        else:
+            # Its first request has waited for this, most likely.
+            self._hear(client, broker)
 
     def _ready(self, source: Leg, sink: Leg, frames: Conversation | Answers, events: int) -> None:
         """The usual case is spelled out, and what `receive` and `send` would do for it: nearly all events are this.

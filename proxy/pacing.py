@@ -38,24 +38,21 @@ def unpace_newcomers(listening: socket) -> bytes:
 def pace_from_elsewhere(accepted: socket, there: str, own: bytes) -> None:
     """A newcomer gets the machine's own congestion control back, unless it is of this machine."""
     with contextlib.suppress(OSError):
-        if not _is_near(there, accepted.getsockname()[0]):
+        if not (there.startswith(LOOPBACK) or there == accepted.getsockname()[0]):
             accepted.setsockopt(IPPROTO_TCP, TCP_CONGESTION, own)
 
 
 def unpace_if_near(sock: socket, target: Target) -> None:
     """A socket that is yet to connect."""
+    there = target[1][0]
     with contextlib.suppress(OSError):
-        if _own(sock) and _is_near(target[1][0], _way_to(target)):
+        if _own(sock) and (there.startswith(LOOPBACK) or there == _way_to(target)):
             sock.setsockopt(IPPROTO_TCP, TCP_CONGESTION, UNPACED)
 
 
 def _own(sock: socket) -> bytes:
     name = sock.getsockopt(IPPROTO_TCP, TCP_CONGESTION, LONGEST_NAME).rstrip(b"\0")
     return name if name.startswith(PACING) else b""
-
-
-def _is_near(there: str, here: str) -> bool:
-    return there == here or there.startswith(LOOPBACK)
 
 
 def _way_to(target: Target) -> str:

@@ -25,10 +25,10 @@ from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.names import Target
 from proxy.pacing import unpace_if_near
+from proxy.settings import HIGHEST_PORT
 
 SOON_SECONDS = 2.0
 LATELY_SECONDS = 60.0
-LAST_PORT = 65_535
 
 
 class Calls:
@@ -43,7 +43,7 @@ class Calls:
     def begin(self, target: Target) -> socket:
         """On its way there: writable once it has arrived, or failed. OSError where that is known at once."""
         family, there = target
-        if not 0 < there[1] <= LAST_PORT:
+        if not 0 < there[1] <= HIGHEST_PORT:
             # A broker may be named so by the cluster. The kernel's own refusal is no OSError.
             raise OSError(errno.EINVAL, f"no port has the number {there[1]}")
         try:

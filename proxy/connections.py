@@ -21,7 +21,7 @@ from proxy.counts import Counts
 from proxy.logs import Log
 from proxy.parting import Partings
 from proxy.settings import Limits
-from proxy.siblings import Siblings
+from proxy.siblings import Letter, Siblings
 from proxy.too_old import TooOld
 from proxy.treatments import Desk, Wire
 
@@ -110,7 +110,7 @@ class Connections:
     ) -> None:
         """`find_out`: whether a node is there, and then. `heard_from`: an address has answered, on a connection that was
         opened at that time (absences.py)."""
-        self.siblings = siblings
+        self._siblings = siblings
         self.limits = limits
         self._open_desk = open_desk
         self.counts = counts
@@ -136,12 +136,22 @@ class Connections:
         return iter(self._open)
 
     def converse(self, connection: Connection) -> Conversation:
-        where_else = None if self.siblings is None else partial(self._where_else, self.siblings)
+        where_else = None if self._siblings is None else partial(self._where_else, self._siblings)
         return Conversation(self._wire, self.counts, self.limits, lambda: self._open_desk(connection), where_else)
 
     def _where_else(self, siblings: Siblings, group_id: str) -> int | None:
         """Who drains sends nobody anywhere."""
         return None if self.draining or siblings.is_ours(group_id) else siblings.whose(group_id)
+
+    def send(self, connection: Connection, client: socket, broker: socket, has_tls: bool = False) -> bool:
+        """To the process that has its group, with these sockets. False: nobody takes it there, or a drain has begun since; it
+        stays, as with two proxies."""
+        conversation, dialled = connection.conversation, connection.dialled
+        if self._siblings is None or conversation.bound_for is None or dialled is None:
+            return False
+        said, software = conversation.unseen, conversation.software
+        letter = Letter(connection.client, connection.node, dialled, software, said, has_tls)
+        return self._siblings.send(conversation.bound_for, letter, client, broker)
 
     @property
     def full(self) -> bool:

@@ -12,9 +12,9 @@ from proxy.epoll_set import READABLE, EpollSet
 from proxy.logs import Log
 from proxy.names import Target
 from proxy.pacing import pace_from_elsewhere, unpace_newcomers
+from proxy.settings import HIGHEST_PORT
 from proxy.siblings import Ports
 
-HIGHEST_PORT = 65_535
 BACKLOG = 1024
 ACCEPTS_PER_BATCH = 64
 # Out of descriptors or memory: accepting again at once would only spin.

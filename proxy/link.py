@@ -298,14 +298,8 @@ class Link:
             self.close(Cause.CLIENT_CLOSED)
 
     def _move(self, broker: Leg) -> None:
-        """To the process that has the group, with both sockets. Where that takes nobody it is as with two proxies."""
-        conversation, siblings, dialled = self.conversation, self._connections.siblings, self.dialled
-        assert siblings is not None
-        assert conversation.bound_for is not None
-        assert dialled is not None
-        letter = Letter(self.client, self.node, dialled, conversation.software, conversation.unseen)
-        if not siblings.send(conversation.bound_for, letter, self._client.sock, broker.sock):
-            conversation.stay()
+        if not self._connections.send(self, self._client.sock, broker.sock):
+            self.conversation.stay()
             self._send_ours()
             return
         self._closed = True

@@ -12,7 +12,8 @@ Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 Bytes = Annotated[int, Meta(ge=1)]
 # An int32, in Kafka's messages.
 LARGEST_NODE = 2**31 - 1
-Port = Annotated[int, Meta(ge=1, le=65535)]
+HIGHEST_PORT = 65_535
+Port = Annotated[int, Meta(ge=1, le=HIGHEST_PORT)]
 
 
 class BadSettings(Exception):

@@ -24,8 +24,8 @@ from hashlib import blake2b
 import msgspec
 
 from proxy.addresses import Address
+from proxy.settings import HIGHEST_PORT
 
-PORTS = 65_536
 # The client's, the broker's, and a file with the letter.
 DESCRIPTORS = 3
 # The datagram itself; it may not be empty.
@@ -55,7 +55,7 @@ class Ports:
     user in on a port that is shared, one of another proxy too: so whoever comes first looks whether it is free."""
 
     def __init__(self) -> None:
-        self._opened = mmap.mmap(-1, PORTS)
+        self._opened = mmap.mmap(-1, HIGHEST_PORT + 1)
         self._lock = os.memfd_create("ports")
 
     @contextmanager

@@ -10,7 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from proxy.settings import LARGEST_NODE, BadSettings, ClientTls, Settings, Traces, Translation, UpstreamTls
+from proxy.settings import (
+    HIGHEST_PORT,
+    LARGEST_NODE,
+    BadSettings,
+    ClientTls,
+    Settings,
+    Traces,
+    Translation,
+    UpstreamTls,
+)
 from proxy.tls import BadCertificate, client_context, upstream_context
 
 LOCALHOST = ("127.0.0.1", "::1")
@@ -18,7 +27,6 @@ HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 # Its lock, and what is to replace it (journal.py).
 JOURNAL_AND_BESIDE = ("", ".lock", ".new")
 DOTTED = re.compile(r"[0-9.]+")
-HIGHEST_PORT = 65_535
 NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
 PORT = re.compile(r"[0-9]{1,5}")
 UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
@@ -57,7 +65,7 @@ def _check_address(path: str, text: str) -> tuple[str, int]:
     if _is_ipv6(host):
         raise BadSettings(f"{path} = {text!r}: write an IPv6 address in brackets: [{host}]:{port}")
     is_host = _is_name(host) or (host[0:1] + host[-1:] == "[]" and _is_ipv6(host[1:-1]))
-    if not is_host or not PORT.fullmatch(port) or not 0 < int(port) < 65536:
+    if not is_host or not PORT.fullmatch(port) or not 0 < int(port) <= HIGHEST_PORT:
         several = "; no scheme, and a comma between several" if host and not is_host else ""
         raise BadSettings(f"{path} = {text!r}: not HOST:PORT; for example localhost:9092 or [::1]:9092{several}")
     return host.strip("[]"), int(port)
@@ -146,7 +154,7 @@ def _check_ports(settings: Settings, bootstrap: int) -> None:
     ports = dict(settings.ports)
     ports |= {str(node): bootstrap + 1 + node for node in settings.nodes if str(node) not in ports}
     for node, port in ports.items():
-        if port > 65535:
+        if port > HIGHEST_PORT:
             raise BadSettings(f"nodes: node {node} would listen on port {port}; give it one in `ports`, or use `sni`")
         if port in taken:
             raise BadSettings(f"ports.{node} = {port}: already the port of {taken[port]}; choose another")

@@ -23,7 +23,6 @@ from proxy.addresses import Address
 from proxy.causes import Cause, Disconnect
 from proxy.connections import CLIENT_GONE, Connections, Watch
 from proxy.relaying import lent, relay
-from proxy.siblings import Letter
 from proxy.socket_stream import SocketStream
 from proxy.swallowed import is_swallowed, silent_ms, socket_of, throw_away
 from proxy.tls_stream import RECEIVE_BYTES, PromptLock
@@ -265,14 +264,9 @@ class TlsLink:
     # --------------------------------------------------------------------------------------------------------- moving
 
     def _move(self) -> tuple[SocketStream, SocketStream] | None:
-        conversation, siblings, bound_for = self.conversation, self._connections.siblings, self.conversation.bound_for
-        assert siblings is not None
-        assert self.dialled is not None
-        letter = Letter(self.client, self.node, self.dialled, conversation.software, conversation.unseen, has_tls=True)
-        # A drain may have begun since.
-        near = lent(partial(siblings.send, bound_for, letter)) if bound_for is not None else None
+        near = lent(partial(self._connections.send, self, has_tls=True))
         if near is None:
-            conversation.stay()
+            self.conversation.stay()
             self._pushed.set()
             return None
         self._has_moved = True

@@ -1,5 +1,5 @@
-"""Break what the proxy sees to beside the translation, and see the test that is there for it notice, before a real broker:
-`python -m tests.mutants.hosting [WORD ...]`.
+"""Break what the proxy sees to beside the translation, and see the test that is there for it notice, before a real broker
+mostly: `python -m tests.mutants.hosting [WORD ...]`.
 
 One after the other, each in a temporary copy of the proxy: half a minute each, most of it the broker's start.
 """
@@ -16,11 +16,13 @@ from tempfile import TemporaryDirectory
 
 from tests.mutants.__main__ import GREEN, RED, TREE, Outcome, first_failure, table
 from tests.mutants.mutant import Mutant, Outdated
+from tests.mutants.processes import PROCESSES
 
-# Whatever a test asks of a proxy runs from the working directory.
-COPIED = ("proxy", "translation", "kafka_protocol")
-PYTEST = (sys.executable, "-m", "pytest", "-c", str(TREE / "pyproject.toml"), "--rootdir", str(TREE), "-n", "0")
-QUIETLY = ("-x", "-q", "--tb=short", "-p", "no:cacheprovider")
+# A proxy runs from the working directory, and a test without one imports what is beside it.
+COPIED = ("proxy", "translation", "kafka_protocol", "tests")
+# What is fetched and built for tests, and how they are run.
+SHARED = (".build", "pyproject.toml")
+PYTEST = (sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "--tb=short", "-p", "no:cacheprovider")
 ON_THE_WAY, REQUESTS = "tests/proxy/test_on_the_way.py", "tests/proxy/test_group_requests.py"
 NATIVES_ONLY = "return key not in self._host.journal.entries and classic.may_come_from_native"
 
@@ -158,6 +160,7 @@ HOSTING = (
         "who rejoins under an instance id of no letters alone is the member that it was",
         f"{REQUESTS}::test_who_rejoins_under_an_instance_id_of_no_letters_alone_is_the_member_that_it_was",
     ),
+    *PROCESSES,
 )
 
 
@@ -176,13 +179,15 @@ def outcome(mutant: Mutant) -> Outcome:
         broken = Path(directory)
         for name in COPIED:
             shutil.copytree(TREE / name, broken / name)
+        for name in SHARED:
+            (broken / name).symlink_to(TREE / name)
         try:
             mutant.applied_to(broken)
         except Outdated as outdated:
             return Outcome(mutant, f"OUTDATED, {outdated}", 0, False)
         path = os.pathsep.join((str(broken), str(TREE)))
         done = subprocess.run(
-            [*PYTEST, *QUIETLY, str(TREE / mutant.noticed_by)],
+            [*PYTEST, mutant.noticed_by],
             cwd=broken,
             env=os.environ | {"PYTHONPATH": path},
             capture_output=True,

@@ -24,12 +24,10 @@ from kafka_protocol.frames import encode_request
 from kafka_protocol.messages import keys
 from proxy.siblings import Ports, Siblings
 from proxy.status import status
-from tests.clients import Client, Sasl, Tls
 from tests.kafka import Cluster
 from tests.proxy.by_hand import ByHand
-from tests.proxy.running import Running, children, secured
-from tests.proxy.settled import at_rest, noticed
-from tests.proxy.test_survival import side_by_side, two_members
+from tests.proxy.pairs import Pair, each, with_a_journal
+from tests.proxy.running import Running, children
 
 NOBODY = "127.0.0.1:1"
 # So many that none of them has to go elsewhere once in 2 ** 50 runs.
@@ -209,46 +207,20 @@ async def test_members_share_what_they_read_and_notice_nothing_of_one_that_is_ki
 ) -> None:
     """Of libraries that ask for records on connections of their own, and of one that does not."""
     kafka: Cluster = request.getfixturevalue(cluster)
-    config = tmp_path / "proxy.toml"
-    config.write_text(
-        f'[translation]\njournal = "{tmp_path / "journal"}"\n'
-        + (secured(kafka.certificates) if kafka.certificates else "")
-    )
     libraries = ("confluent-kafka", "kafka-python", "sarama")
-    with Running(kafka.bootstrap, "--config", str(config), processes=2) as proxy:
+    with Running(kafka.bootstrap, "--config", with_a_journal(kafka, tmp_path), processes=2) as proxy:
         proxy.ready()
         async with AsyncExitStack() as stack:
-
-            async def starts(library: str, name: str) -> Client:
-                tls = Tls(kafka.certificates.authority) if kafka.certificates else None
-                sasl = Sasl("SCRAM-SHA-512", name, f"{name}-secret") if kafka.security.sasl else None
-                client = await Client.start(library, proxy.bootstrap, name=name, tls=tls, sasl=sasl)
-                return await stack.enter_async_context(client)
-
-            groups = dict[str, list[Client]]()
+            pairs = dict[str, Pair]()
             for number, library in enumerate(libraries):
                 group = of(number % 2)
                 kafka.create_topic(group, partitions=4)
-                groups[group] = [await starts(library, name) for name in ("alice", "bob")]
-            before, told = dict[str, Any](), dict[str, Any]()
-
-            async def settles(group: str, alice: Client, bob: Client) -> None:
-                before[group] = await two_members(kafka, group, alice, bob)
-                told[group] = [noticed(alice), noticed(bob)]
-
-            async def has_not_noticed(group: str, alice: Client, bob: Client) -> None:
-                await alice.produce(group, 40, first=40)
-                await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
-                after = await at_rest(kafka, group, alice, bob)
-                assert [noticed(alice), noticed(bob)] == told[group]
-                assert after.group_epoch == before[group].group_epoch
-                assert sorted(alice.values + bob.values) == sorted(map(str, range(80)))
-
-            await side_by_side(settles, groups)
+                pairs[group] = await Pair.start(stack, kafka, proxy.bootstrap, group, library)
+            await each(Pair.settles, pairs.values())
             for process in range(2):
-                assert groups_in(proxy, process) == set(list(groups)[process::2])
+                assert groups_in(proxy, process) == set(list(pairs)[process::2])
             os.kill(proxy.pids()[0], signal.SIGKILL)
-            await side_by_side(has_not_noticed, groups)
+            await each(Pair.has_not_noticed, pairs.values())
             for process in range(2):
-                assert groups_in(proxy, process) == set(list(groups)[process::2])
+                assert groups_in(proxy, process) == set(list(pairs)[process::2])
             assert proxy.mistakes() == 0

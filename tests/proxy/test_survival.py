@@ -5,24 +5,24 @@ from __future__ import annotations
 import signal
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
 
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
-from tests.clients import Client, Sasl, Tls, overlaps
+from tests.clients import Client, overlaps
 from tests.kafka import Cluster
 from tests.kafka.admin import until
 from tests.proxy.by_hand import REBALANCE_IN_PROGRESS, ByHand
-from tests.proxy.running import Running, secured
-from tests.proxy.settled import at_rest, describe, noticed
+from tests.proxy.pairs import Pair, each, with_a_journal
+from tests.proxy.running import Running
+from tests.proxy.settled import at_rest, describe
 
 pytestmark = pytest.mark.broker
 
@@ -41,18 +41,6 @@ def topic(kafka3: Cluster) -> str:
     return new_topic(kafka3)
 
 
-async def two_members(kafka: Cluster, topic: str, first: Client, second: Client) -> Any:
-    """The group at rest, with forty records read."""
-    for client in (first, second):
-        client.subscribe(topic, topic, session_timeout_ms=20_000, heartbeat_interval_ms=500)
-    described = await at_rest(kafka, topic, first, second)
-    assert first.owned
-    assert second.owned
-    await first.produce(topic, 40)
-    await first.until(lambda: len(first.values) + len(second.values) >= 40)
-    return described
-
-
 @pytest.mark.parametrize(
     ("how", "cluster"),
     [(signal.SIGKILL, "kafka3"), (signal.SIGTERM, "kafka3"), (signal.SIGKILL, "kafka_sasl_tls")],
@@ -62,55 +50,21 @@ async def test_a_stable_group_does_not_notice_that_the_proxy_was_restarted(
     how: signal.Signals, cluster: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     kafka: Cluster = request.getfixturevalue(cluster)
-    config = tmp_path / "proxy.toml"
-    config.write_text(
-        f'[translation]\njournal = "{tmp_path / "journal"}"\n'
-        + (secured(kafka.certificates) if kafka.certificates else "")
-    )
-    proxy = Running(kafka.bootstrap, "--config", str(config)).ready()
+    config = with_a_journal(kafka, tmp_path)
+    proxy = Running(kafka.bootstrap, "--config", config).ready()
     async with AsyncExitStack() as stack:
-
-        async def starts(library: str, name: str) -> Client:
-            tls = Tls(kafka.certificates.authority) if kafka.certificates else None
-            sasl = Sasl("SCRAM-SHA-512", name, f"{name}-secret") if kafka.security.sasl else None
-            client = await Client.start(library, proxy.bootstrap, name=name, tls=tls, sasl=sasl)
-            return await stack.enter_async_context(client)
-
-        groups = {
-            new_topic(kafka): [await starts(library, name) for name in ("alice", "bob")]
+        pairs = {
+            (topic := new_topic(kafka)): await Pair.start(stack, kafka, proxy.bootstrap, topic, library)
             for library in ("confluent-kafka", "kafka-python")
         }
-        before: dict[str, Any] = {}
-        told: dict[str, Any] = {}
-
-        async def settles(topic: str, alice: Client, bob: Client) -> None:
-            before[topic] = await two_members(kafka, topic, alice, bob)
-            told[topic] = [noticed(alice), noticed(bob)]
-
-        async def has_not_noticed(topic: str, alice: Client, bob: Client) -> None:
-            await alice.produce(topic, 40, first=40)
-            await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
-            after = await at_rest(kafka, topic, alice, bob)
-            assert [noticed(alice), noticed(bob)] == told[topic]
-            assert {each.member_id for each in after.members} == {each.member_id for each in before[topic].members}
-            assert after.group_epoch == before[topic].group_epoch
-            assert sorted(alice.values + bob.values) == sorted(str(number) for number in range(80))
-
-        await side_by_side(settles, groups)
+        await each(Pair.settles, pairs.values())
         await trio.to_thread.run_sync(proxy.process.end, how)
-        with Running(kafka.bootstrap, "--config", str(config), base=proxy.base) as again:
+        with Running(kafka.bootstrap, "--config", config, base=proxy.base) as again:
             await trio.to_thread.run_sync(again.ready)
-            await side_by_side(has_not_noticed, groups)
+            await each(Pair.has_not_noticed, pairs.values())
             adopted = [line for line in again.log.read_text().splitlines() if "member adopted" in line]
-            assert all(any(topic in line for line in adopted) for topic in groups)
+            assert all(any(topic in line for line in adopted) for topic in pairs)
             assert again.mistakes() == 0
-
-
-async def side_by_side(what: Callable[..., Awaitable[None]], groups: dict[str, list[Client]]) -> None:
-    """For most of the time is waiting."""
-    async with trio.open_nursery() as nursery:
-        for topic, clients in groups.items():
-            nursery.start_soon(what, topic, *clients)
 
 
 async def test_without_a_journal_a_restart_costs_one_rejoin_and_no_partition(kafka3: Cluster, topic: str) -> None:
@@ -164,21 +118,14 @@ def test_a_proxy_that_stood_still_through_a_session_goes_on_with_a_client_that_w
 async def test_members_stay_when_their_coordinator_moves(kafka3: Cluster, topic: str) -> None:
     with Running(kafka3.bootstrap) as proxy:
         await trio.to_thread.run_sync(proxy.ready)
-        async with (
-            await Client.start("confluent-kafka", proxy.bootstrap, name="alice") as alice,
-            await Client.start("aiokafka", proxy.bootstrap, name="bob") as bob,
-        ):
-            before = await two_members(kafka3, topic, alice, bob)
-            told = [noticed(alice), noticed(bob)]
+        async with AsyncExitStack() as stack:
+            pair = await Pair.start(stack, kafka3, proxy.bootstrap, topic, "confluent-kafka", "aiokafka")
+            await pair.settles()
             for _ in range(2):
                 await trio.to_thread.run_sync(kafka3.move_coordinator, topic)
-                await at_rest(kafka3, topic, alice, bob)
-            await alice.produce(topic, 40, first=40)
-            await alice.until(lambda: len(alice.values) + len(bob.values) >= 80)
-            after = await at_rest(kafka3, topic, alice, bob)
-            assert {each.member_id for each in after.members} == {each.member_id for each in before.members}
-            assert [noticed(alice), noticed(bob)] == told
-            assert overlaps([alice, bob]) == []
+                await pair.rests()
+            await pair.has_not_noticed()
+            assert overlaps(pair.clients) == []
 
 
 def test_who_had_no_coordinator_to_speak_to_is_not_taken_for_silent(kafka3: Cluster, topic: str) -> None:

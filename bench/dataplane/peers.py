@@ -18,6 +18,7 @@ from tests.kafka.ports import free_ports
 
 HERE = Path(__file__).parent
 SMALLEST = "smallest in Python"
+OURS = "this proxy"
 START_SECONDS = 30
 # Bootstrap, then one port for each of the nodes 0 to 3: both proxies that rewrite number their ports so.
 PORTS = 5
@@ -60,14 +61,16 @@ def given(words: str) -> Peer:
 
 
 @contextlib.contextmanager
-def ours(upstream: str, folder: Path, tls: Tls | None = None) -> Iterator[Peer]:
+def ours(upstream: str, folder: Path, tls: Tls | None = None, processes: int = 1) -> Iterator[Peer]:
     base = _room()
     settings = folder / f"proxy-{base}.toml"
     settings.write_text("" if tls is None else _our_tls(tls))
     command = [sys.executable, "-m", "proxy", "serve", "--upstream", upstream, "--listen", f"127.0.0.1:{base}"]
     command += ["--admin", "none", "--log-level", "warning", "--node", "1", "--config", str(settings)]
+    command += ["--processes", str(processes)]
+    name = OURS if processes == 1 else f"{OURS}, {processes} processes"
     with _running(command, base + NODE_OFFSET, folder) as pid:
-        yield Peer("this proxy", "127.0.0.1", base + NODE_OFFSET, f"127.0.0.1:{base}", pid)
+        yield Peer(name, "127.0.0.1", base + NODE_OFFSET, f"127.0.0.1:{base}", pid)
 
 
 def _our_tls(tls: Tls) -> str:

@@ -1,5 +1,5 @@
 """python -m bench.dataplane.run [--rounds N] [--only WORD …] [--upstream H:P] [--peer NAME=H:P@PID …] [--smallest]
-    [--ours-alone] [--markdown]
+    [--ours-alone] [--processes N] [--markdown]
 
 Rounds are interleaved (every peer takes its turn in every round, another one first each time) after one that does not
 count, in which JVMs warm up. Medians are shown: absolute figures are this machine's on that day, ratios to direct and CPU
@@ -37,7 +37,6 @@ TARGETS = {
     "1,000 idle MB": ("≤ fresh + 30", lambda own, fresh: own <= fresh + 30),
 }
 
-NO_PROXIES = ("direct", peers.SMALLEST, "this proxy")
 Table = dict[str, dict[str, list[float]]]
 
 
@@ -66,6 +65,7 @@ def _options() -> argparse.Namespace:
         "--peer", action="append", default=[], metavar="NAME=HOST:PORT@PID", help="measure this one before it too"
     )
     parser.add_argument("--ours-alone", action="store_true", help="direct and this proxy only")
+    parser.add_argument("--processes", type=int, metavar="N", help="this proxy as so many processes as well")
     parser.add_argument("--smallest", action="store_true", help="also the least that a forwarder in Python can do")
     parser.add_argument("--markdown", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
@@ -83,6 +83,8 @@ def start_peers(stack: contextlib.ExitStack, upstream: str, folder: Path, option
         found.append(stack.enter_context(peers.smallest(upstream, folder)))
     found += [peers.given(words) for words in options.peer]
     found.append(stack.enter_context(peers.ours(upstream, folder)))
+    if options.processes:
+        found.append(stack.enter_context(peers.ours(upstream, folder, processes=options.processes)))
     return [peer for peer in found if peer is not None]
 
 
@@ -119,19 +121,20 @@ def render(table: Table, names: list[str]) -> str:
     lines = [f"| measure | {' | '.join(names)} | target |", "|---" * (len(names) + 2) + "|"]
     medians = {row: {name: statistics.median(values) for name, values in found.items()} for row, found in table.items()}
     for row, found in medians.items():
-        direct = found.get("direct", medians.get("fresh MB", {}).get("this proxy", 0.0))
+        direct = found.get("direct", medians.get("fresh MB", {}).get(peers.OURS, 0.0))
         cells = [_cell(row, found.get(name), found.get("direct")) for name in names]
         target = ""
-        if row in TARGETS and "this proxy" in found:
+        if row in TARGETS and peers.OURS in found:
             words, met = TARGETS[row]
-            target = f"{words}: {'met' if met(found['this proxy'], direct) else 'NOT met'}{_beside_others(row, found)}"
+            target = f"{words}: {'met' if met(found[peers.OURS], direct) else 'NOT met'}{_beside_others(row, found)}"
         lines.append(f"| {row} | {' | '.join(cells)} | {target} |")
     return "\n".join(lines)
 
 
 def _beside_others(row: str, found: dict[str, float]) -> str:
-    others = [value for name, value in found.items() if name not in NO_PROXIES]
-    return f"; ×{found['this proxy'] / min(others):.2f} of the best other" if "CPU" in row and others else ""
+    none = ("direct", peers.SMALLEST)
+    others = [value for name, value in found.items() if name not in none and not name.startswith(peers.OURS)]
+    return f"; ×{found[peers.OURS] / min(others):.2f} of the best other" if "CPU" in row and others else ""
 
 
 def _cell(row: str, value: float | None, direct: float | None) -> str:

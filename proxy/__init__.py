@@ -57,7 +57,7 @@ The shell:
     connections.py         what may a connection cost, and when is it cut?
     admin.py, pages.py     the admin port, and what it shows
     patient_output.py      what if nobody reads the log?
-    expiry.py              when does a certificate end?
+    certificates.py        when does a certificate end, and whose is it?
     memory.py              what was said already?
 What is seen:
     observations.py        what can be seen of the translation?

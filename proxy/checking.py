@@ -24,11 +24,11 @@ import trio
 from kafka_protocol.messages import keys
 from proxy.addresses import Address, Directory, parse_address
 from proxy.admin import open_admin
+from proxy.certificates import not_after
 from proxy.configuration import load
 from proxy.descriptors import TooFewDescriptors, more_of_them, most_descriptors, within
 from proxy.doors import CannotListen, Door, hindrance
 from proxy.epoll_set import EpollSet
-from proxy.expiry import not_after
 from proxy.groups import native
 from proxy.groups.journal import CannotJournal, is_claimed, lines_in
 from proxy.locked import is_locked
@@ -37,6 +37,7 @@ from proxy.processes import admins, own
 from proxy.settings import BadSettings, Limits, Settings, Translation
 from proxy.status import NotThere, connections_of
 from proxy.terminal import printable
+from proxy.tls import UPSTREAM_TLS, identities
 from proxy.tracing.exporting import CannotExport, to_collector
 from proxy.visiting import BrokerAnswers, Visits, visit_all
 from proxy.wire import api_name
@@ -146,7 +147,8 @@ def _descriptors(limits: Limits, descriptors: int) -> Finding:
 
 def _certificates(settings: Settings) -> Iterator[Finding]:
     """That they can serve is a matter of the settings; how long they can, of the day."""
-    for name, tls in (("client_tls", settings.client_tls), ("upstream_tls", settings.upstream_tls)):
+    of_clients = identities(settings.upstream_tls) if settings.upstream_tls is not None else []
+    for name, tls in (("client_tls", settings.client_tls), (UPSTREAM_TLS, settings.upstream_tls), *of_clients):
         if tls is None or tls.certificate_file is None:
             continue
         end, now = not_after(tls.certificate_file), datetime.now(UTC)

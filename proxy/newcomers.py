@@ -25,6 +25,7 @@ from proxy.socket_stream import SocketStream
 from proxy.streams import Streams
 from proxy.tls import ClientSide, HandshakeFailed
 from proxy.tls_link import TlsLink
+from proxy.tls_stream import TlsStream
 
 REMEDY = "is a door of this proxy, and it dialled that as a broker: `upstream` and advertised.listeners must name the brokers"
 
@@ -150,7 +151,8 @@ class Newcomers:
         finally:
             self._connections.arriving -= 1
         link = TlsLink(self._connections, stream, client, node, partial(self._part, sock, node))
-        await link.run(lambda: self._streams.open_any(self._directory.targets(node)))
+        certificate = stream.shown if isinstance(stream, TlsStream) else None
+        await link.run(lambda: self._streams.open_any(self._directory.targets(node), certificate))
 
     def _part(self, sock: socket.socket, node: int | None, cause: Cause) -> None:
         """trio closes the descriptor that it has."""

@@ -117,7 +117,8 @@ class Proxy:
         has_sni = settings.sni is not None
         client_side = ClientSide(settings.client_tls, log, has_sni) if settings.client_tls else None
         upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
-        self.sides = [side for side in (client_side, upstream_side) if side is not None]
+        self.sides: list[ClientSide | UpstreamSide] = [client_side] if client_side is not None else []
+        self.sides += upstream_side.with_those_of_clients if upstream_side is not None else []
         streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
         self.absences = Absences(
             lambda node, seconds: streams.why_away(self.directory.targets(node), seconds),

@@ -31,6 +31,19 @@ class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
     client_ca_file: str | None = None
 
 
+class Identity(Struct, frozen=True, forbid_unknown_fields=True):
+    """What brokers are shown for one client, whose own certificate can't be passed on: a table for each of them,
+    `[[upstream_tls.identities]]`. So they know it by a principal of its own."""
+
+    # The subject of the client's certificate, as brokers write it: `CN=billing,OU=payments,O=Example`. The log names those of
+    # clients for whom there is none (`a client has no identity upstream`): they are shown as what all others are.
+    client: str
+    # What brokers are shown for it: PEM, the certificate first in its chain.
+    certificate_file: str
+    # The key of that certificate.
+    private_key_file: str
+
+
 class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
     """TLS between the proxy and the brokers: the proxy is the client. The table alone is enough: `[upstream_tls]`."""
 
@@ -42,6 +55,8 @@ class UpstreamTls(Struct, frozen=True, forbid_unknown_fields=True):
     private_key_file: str | None = None
     # Off for brokers that are dialled by names or addresses that their certificates do not carry.
     verify_hostname: bool = True
+    # What it shows in place of these for clients that show one themselves.
+    identities: tuple[Identity, ...] = ()
 
 
 class Sni(Struct, frozen=True, forbid_unknown_fields=True):

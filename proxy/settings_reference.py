@@ -21,10 +21,11 @@ Printed from `proxy/settings.py` by `python -m proxy.settings_reference`; a test
 A setting is given by its path: in the file (`[limits]`, `idle_timeout_ms = 60000`), in the environment
 (`KIP848_PROXY_LIMITS__IDLE_TIMEOUT_MS=60000`), or by a flag where `kip848-proxy serve --help` has one. Flags win over the
 environment, the environment over the file. In the environment and in flags, lists are separated by commas
-(`KIP848_PROXY_NODES=0,1,2`) and `ports` are pairs of node and port (`KIP848_PROXY_PORTS=1001=19500,7=19501`); `groups` can
-stand in the file only. `none`, or an empty word, says that there is no `admin`, `translation.journal` or `traces.file`
-(`KIP848_PROXY_TRANSLATION__JOURNAL=`); a file of that name is `./none`. What is wrong is refused at start with its path, its
-value and the remedy; `kip848-proxy serve --print-config` prints what is effective and who said so.
+(`KIP848_PROXY_NODES=0,1,2`) and `ports` are pairs of node and port (`KIP848_PROXY_PORTS=1001=19500,7=19501`); `groups` and
+`upstream_tls.identities` can stand in the file only. `none`, or an empty word, says that there is no `admin`,
+`translation.journal` or `traces.file` (`KIP848_PROXY_TRANSLATION__JOURNAL=`); a file of that name is `./none`. What is wrong
+is refused at start with its path, its value and the remedy; `kip848-proxy serve --print-config` prints what is effective and
+who said so.
 """
 
 

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,12 +16,13 @@ from proxy.settings import (
     LARGEST_NODE,
     BadSettings,
     ClientTls,
+    Identity,
     Settings,
     Traces,
     Translation,
     UpstreamTls,
 )
-from proxy.tls import BadCertificate, client_context, upstream_context
+from proxy.tls import BadCertificate, client_context, identities, upstream_context
 
 LOCALHOST = ("127.0.0.1", "::1")
 HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?")
@@ -29,6 +31,8 @@ JOURNAL_AND_BESIDE = ("", ".lock", ".new")
 DOTTED = re.compile(r"[0-9.]+")
 NODE_ID = re.compile(r"0|[1-9][0-9]{0,9}")
 PORT = re.compile(r"[0-9]{1,5}")
+# One part of it, by a keyword or a number.
+SUBJECT = re.compile(r"[A-Z0-9.]+=")
 UPSTREAM_MISSING = "upstream: it must be given: the brokers to stand in front of, --upstream HOST:PORT[,HOST:PORT]"
 
 
@@ -55,6 +59,8 @@ def check(settings: Settings, *, listens: bool = True, dials: bool = True) -> No
     _check_sessions(settings.translation)
     _check_written(settings.translation.journal, settings.traces)
     _check_endpoint(settings.traces.otlp_endpoint)
+    if listens and settings.upstream_tls is not None:
+        _check_identities(settings.upstream_tls.identities, settings.client_tls)
     _check_tls(settings.client_tls if listens else None, settings.upstream_tls if dials else None)
 
 
@@ -232,6 +238,23 @@ def _check_endpoint(endpoint: str | None) -> None:
         )
 
 
+def _check_identities(found: Sequence[Identity], clients: ClientTls | None) -> None:
+    if found and (clients is None or clients.client_ca_file is None):
+        raise BadSettings(
+            "upstream_tls.identities: clients are not asked for certificates: set `client_tls.client_ca_file`"
+        )
+    seen = set[str]()
+    for number, identity in enumerate(found):
+        said = f"upstream_tls.identities[{number}].client = {identity.client!r}"
+        if not SUBJECT.match(identity.client):
+            raise BadSettings(
+                f"{said}: not a certificate's subject; write it as brokers do, for example CN=billing,O=Example"
+            )
+        if identity.client in seen:
+            raise BadSettings(f"{said}: there is one for this client above; keep one of them")
+        seen.add(identity.client)
+
+
 def _check_tls(clients: ClientTls | None, brokers: UpstreamTls | None) -> None:
     if brokers is not None and (brokers.certificate_file is None) != (brokers.private_key_file is None):
         raise BadSettings("upstream_tls: certificate_file and private_key_file go together; set both or neither")
@@ -240,5 +263,7 @@ def _check_tls(clients: ClientTls | None, brokers: UpstreamTls | None) -> None:
             client_context(clients)
         if brokers is not None:
             upstream_context(brokers)
+            for setting, of_client in identities(brokers):
+                upstream_context(of_client, setting)
     except BadCertificate as failure:
         raise BadSettings(str(failure)) from failure

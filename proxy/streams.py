@@ -30,25 +30,25 @@ class Streams:
         self.upstream_side = upstream_side
         self._seconds = limits.connect_timeout_ms / 1000
 
-    async def open(self, address: Address) -> trio.abc.Stream:
-        """The caller closes it."""
+    async def open(self, address: Address, certificate: bytes | None = None) -> trio.abc.Stream:
+        """The caller closes it. `certificate`: shown by the client whom it is for."""
         targets = await self.names.resolve(address)
         stream: trio.abc.Stream = await self._connect(address, targets, self._seconds)
         if self.upstream_side is None:
             return stream
         try:
-            return await self.upstream_side.handshake(stream, address.host)
+            return await self.upstream_side.shown_for(certificate).handshake(stream, address.host)
         except BaseException:
             await trio.aclose_forcefully(stream)
             raise
 
-    async def open_any(self, addresses: list[Address]) -> tuple[Address, trio.abc.Stream]:
+    async def open_any(self, addresses: list[Address], certificate: bytes | None) -> tuple[Address, trio.abc.Stream]:
         """To the first that answers. One with which no handshake comes about answers, too: no other is tried then."""
         failures = []
         for address in addresses:
             try:
                 with trio.fail_after(self._seconds):
-                    return address, await self.open(address)
+                    return address, await self.open(address, certificate)
             except HandshakeFailed as failure:
                 raise Disconnect(Cause.BROKER_TLS_FAILED, f"{address}: {failure}") from failure
             except (OSError, trio.BrokenResourceError, trio.TooSlowError) as failure:

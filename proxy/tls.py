@@ -1,7 +1,8 @@
 """TLS on either side. Each side is named in every error, for the two are easily confused:
 
     clients ⇄ proxy    `client_tls`: the proxy shows a certificate, and may ask clients for one
-    proxy ⇄ brokers    `upstream_tls`: the brokers show theirs, and may ask the proxy for one
+    proxy ⇄ brokers    `upstream_tls`: the brokers show theirs, and may ask the proxy for one; which one may depend on
+                       the client that the connection is for
 
 Certificates are read again when their files change or at SIGHUP. New connections use what was read last; files that can't
 be used are reported and what was in use stays.
@@ -16,17 +17,18 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
+import msgspec
 import trio
 
-from proxy.expiry import not_after
+from proxy.certificates import not_after, subject
 from proxy.logs import Log
+from proxy.memory import Memory
 from proxy.settings import ClientTls, UpstreamTls
 from proxy.tls_stream import HungUp, TlsStream
 
 CLIENT_SIDE = "clients ⇄ proxy (client_tls)"
-BROKER_SIDE = "proxy ⇄ brokers (upstream_tls)"
+UPSTREAM_TLS = "upstream_tls"
 CHECK_SECONDS = 5.0
 
 _asked_name: contextvars.ContextVar[str | None] = contextvars.ContextVar("server name asked for", default=None)
@@ -52,16 +54,16 @@ async def _shake(secured: TlsStream, side: str) -> None:
 class _Side:
     """A context that follows its files."""
 
-    setting: ClassVar[str]
-
     def __init__(
         self,
+        setting: str,
         name: str,
         certificate: str | None,
         others: tuple[str | None, ...],
         build: Callable[[], ssl.SSLContext],
         log: Log,
     ) -> None:
+        self.setting = setting
         self._name = name
         self._certificate = certificate
         self._files = [Path(file) for file in (certificate, *others) if file]
@@ -103,12 +105,10 @@ class _Side:
 
 
 class ClientSide(_Side):
-    setting = "client_tls"
-
     def __init__(self, settings: ClientTls, log: Log, notes_names: bool = False) -> None:
         others = (settings.private_key_file, settings.client_ca_file)
         build = partial(client_context, settings, notes_names)
-        super().__init__(CLIENT_SIDE, settings.certificate_file, others, build, log)
+        super().__init__("client_tls", CLIENT_SIDE, settings.certificate_file, others, build, log)
 
     async def handshake(self, stream: trio.abc.Stream) -> tuple[trio.abc.Stream, str | None]:
         """The secured stream, and the server name that the client asked for, where names are noted."""
@@ -119,16 +119,54 @@ class ClientSide(_Side):
 
 
 class UpstreamSide(_Side):
-    setting = "upstream_tls"
-
-    def __init__(self, settings: UpstreamTls, log: Log) -> None:
+    def __init__(self, settings: UpstreamTls, log: Log, setting: str = UPSTREAM_TLS) -> None:
         others = (settings.private_key_file, settings.ca_file)
-        super().__init__(BROKER_SIDE, settings.certificate_file, others, lambda: upstream_context(settings), log)
+        build = partial(upstream_context, settings, setting)
+        super().__init__(setting, _broker_side(setting), settings.certificate_file, others, build, log)
+        # By the subjects of clients' certificates.
+        self._of_clients = {
+            identity.client: UpstreamSide(own, log, name)
+            for identity, (name, own) in zip(settings.identities, identities(settings), strict=True)
+        }
+        self._said = Memory()
+
+    @property
+    def with_those_of_clients(self) -> list[UpstreamSide]:
+        return [self, *self._of_clients.values()]
+
+    def shown_for(self, certificate: bytes | None) -> UpstreamSide:
+        """`certificate`: the client's, if it has shown one."""
+        if not (self._of_clients and certificate):
+            return self
+        client = subject(certificate)
+        if client not in self._of_clients and self._said.is_new((client, "")):
+            self._log.warning("a client has no identity upstream", subject=client, shown=self._certificate or "none")
+        return self._of_clients.get(client, self)
 
     async def handshake(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
         secured = TlsStream(stream, self.context, server_hostname=host)
-        await _shake(secured, BROKER_SIDE)
+        await _shake(secured, self._name)
         return secured
+
+
+def identities(settings: UpstreamTls) -> list[tuple[str, UpstreamTls]]:
+    """Each by its path, and with all that it has in common with others."""
+    return [
+        (
+            f"{UPSTREAM_TLS}.identities[{number}]",
+            msgspec.structs.replace(
+                settings,
+                certificate_file=identity.certificate_file,
+                private_key_file=identity.private_key_file,
+                identities=(),
+            ),
+        )
+        for number, identity in enumerate(settings.identities)
+    ]
+
+
+def _broker_side(setting: str) -> str:
+    return f"proxy ⇄ brokers ({setting})"
 
 
 def client_context(settings: ClientTls, notes_names: bool = False) -> ssl.SSLContext:
@@ -150,14 +188,14 @@ def _note_name(_connection: object, name: str | None, _context: ssl.SSLContext) 
     _asked_name.set(name)
 
 
-def upstream_context(settings: UpstreamTls) -> ssl.SSLContext:
-    with _authorities_in(BROKER_SIDE, settings.ca_file):
+def upstream_context(settings: UpstreamTls, setting: str = UPSTREAM_TLS) -> ssl.SSLContext:
+    with _authorities_in(_broker_side(setting), settings.ca_file):
         # Those of the file alone, or the system's: whom the public trusts must not stand between a cluster and its own proxy.
         context = ssl.create_default_context(cafile=settings.ca_file)
     _settle_versions(context)
     context.check_hostname = settings.verify_hostname
     if settings.certificate_file is not None:
-        _load_chain(context, BROKER_SIDE, settings.certificate_file, settings.private_key_file)
+        _load_chain(context, _broker_side(setting), settings.certificate_file, settings.private_key_file)
     return context
 
 

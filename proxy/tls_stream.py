@@ -74,6 +74,11 @@ class TlsStream(trio.abc.Stream):
             if not await self._more():
                 raise HungUp
 
+    @property
+    def shown(self) -> bytes | None:
+        """The peer's certificate, if it was asked for one: no other goes through with the handshake."""
+        return self._tls.getpeercert(binary_form=True)
+
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """All that has arrived, however much; empty at the end."""
         while True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import re
 import shutil
 import socket
@@ -18,10 +19,11 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
+from cryptography import x509
 
 from kafka_protocol import messages as m
 from kafka_protocol.messages import keys
-from tests.kafka import Cluster
+from tests.kafka import Cluster, Security
 from tests.kafka.certificates import Certificates
 from tests.kafka.wire import exchange, read_frame
 from tests.proxy.running import Running
@@ -233,7 +235,11 @@ def ours() -> Certificates:
 
 def client_tls(certificates: Certificates, *more: str, name: str = "proxy") -> str:
     pem = certificates.issue(name, "127.0.0.1", "localhost", "kafka.example", "*.kafka.example")
-    return "\n".join(["[client_tls]", f'certificate_file = "{pem}"', f'private_key_file = "{pem}"', *more, ""])
+    return "\n".join(["[client_tls]", shows(pem), *more, ""])
+
+
+def shows(pem: Path) -> str:
+    return f'certificate_file = "{pem}"\nprivate_key_file = "{pem}"\n'
 
 
 def configured(folder: Path, text: str) -> list[str]:
@@ -300,9 +306,7 @@ def test_tls_on_both_sides_with_certificates_on_both(kafka_mtls: Cluster, ours: 
     assert theirs is not None
     shown = theirs.issue("the-proxy", "proxy")
     text = client_tls(ours, f'client_ca_file = "{ours.authority}"')
-    text += (
-        f'[upstream_tls]\nca_file = "{theirs.authority}"\ncertificate_file = "{shown}"\nprivate_key_file = "{shown}"\n'
-    )
+    text += f'[upstream_tls]\nca_file = "{theirs.authority}"\n' + shows(shown)
     with Running(kafka_mtls.bootstrap, *configured(tmp_path, text)) as proxy:
         proxy.ready()
         mine = ours.issue("client", "client")
@@ -312,6 +316,50 @@ def test_tls_on_both_sides_with_certificates_on_both(kafka_mtls: Cluster, ours: 
         assert KafkaError._ALL_BROKERS_DOWN in complaints(proxy.bootstrap, config)
         assert proxy.disconnects("client_tls_failed") > 0
         assert "peer did not return a certificate" in proxy.log.read_text()
+
+
+def principal(pem: Path) -> str:
+    """As Java has its subject, which escapes more than RFC 4514 does."""
+    return x509.load_pem_x509_certificate(pem.read_bytes()).subject.rfc4514_string().replace("#", r"\#")
+
+
+def test_brokers_know_each_client_by_the_identity_that_stands_for_its_certificate(
+    ours: Certificates, tmp_path: Path
+) -> None:
+    """And allow it what is allowed to that; of whom has none they know the proxy."""
+    topic = "identities"
+    with Cluster.start(security=Security(tls=True, mutual=True, authorizer=True)) as kafka:
+        theirs = kafka.certificates
+        assert theirs is not None
+        kafka.create_topic(topic)
+        mine = {name: ours.issue(name, name) for name in ("alice", "bob", "carol")}
+        upstream = {name: theirs.issue(name, name) for name in ("alice", "bob", "the-proxy")}
+        kafka.allow(f"User:{principal(upstream['alice'])}", "topic", topic, "read", "write", "describe")
+        kafka.allow(f"User:{principal(upstream['alice'])}", "group", topic, "read")
+        text = client_tls(ours, f'client_ca_file = "{ours.authority}"')
+        text += f'[upstream_tls]\nca_file = "{theirs.authority}"\n' + shows(upstream["the-proxy"])
+        for name in ("bob", "alice"):
+            client = json.dumps(principal(mine[name]))
+            text += f"[[upstream_tls.identities]]\nclient = {client}\n" + shows(upstream[name])
+        with Running(kafka.bootstrap, *configured(tmp_path, text)) as proxy:
+            proxy.ready()
+            tls = {"security.protocol": "SSL", "ssl.ca.location": str(ours.authority)}
+            configs = {
+                name: tls | {"ssl.certificate.location": str(pem), "ssl.key.location": str(pem)}
+                for name, pem in mine.items()
+            }
+            assert produced(proxy.bootstrap, topic, configs["alice"]) is None
+            assert consumed(proxy.bootstrap, topic, configs["alice"]) == [b"value"]
+            assert proxy.metric("rebalances_total", began="joined", ended="stable") == 1
+            for name in ("bob", "carol"):
+                refused = produced(proxy.bootstrap, topic, configs[name])
+                assert refused is not None
+                assert refused.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+            said = [line for line in proxy.log.read_text().splitlines() if "has no identity upstream" in line]
+            assert len(said) == 1
+            assert "CN=carol" in said[0]
+            assert str(upstream["the-proxy"]) in said[0]
+            assert proxy.mistakes() == 0
 
 
 def test_sasl_passes_through_tls_on_both_sides(kafka_sasl_tls: Cluster, ours: Certificates, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from proxy.settings import BadSettings, UpstreamTls
 UPSTREAM = {"upstream": "kafka:9092"}
 # Such as are never read: the pattern is looked at before.
 CLIENT_TLS = {"client_tls.certificate_file": "/nowhere", "client_tls.private_key_file": "/nowhere"}
+MUTUAL_TLS = CLIENT_TLS | {"client_tls.client_ca_file": "/nowhere"}
+IDENTITY = {"client": "CN=billing", "certificate_file": "/nowhere", "private_key_file": "/nowhere"}
 
 
 def given(
@@ -163,6 +165,19 @@ def test_lists_and_tables_can_be_given_in_one_word() -> None:
             "10: more than max_session_ms (9), so no client",
         ),
         ({"upstream_tls.certificate_file": "/x"}, "certificate_file and private_key_file go together"),
+        ({"upstream_tls.identities": [IDENTITY]}, "are not asked for certificates: set `client_tls.client_ca_file`"),
+        (
+            {"upstream_tls.identities": [IDENTITY | {"client": "billing"}]} | MUTUAL_TLS,
+            "upstream_tls.identities[0].client = 'billing': not a certificate's subject; write it as brokers do, for",
+        ),
+        (
+            {"upstream_tls.identities": [IDENTITY, IDENTITY]} | MUTUAL_TLS,
+            "upstream_tls.identities[1].client = 'CN=billing': there is one for this client above; keep one of them",
+        ),
+        (
+            {"upstream_tls.identities": [{"client": "CN=billing", "certificate_file": "/x"}]} | MUTUAL_TLS,
+            "upstream_tls.identities[0].private_key_file: it must be given in upstream_tls.identities[0]",
+        ),
     ],
 )
 def test_what_is_wrong_is_refused_with_path_value_and_remedy(flags: dict[str, Any], said: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,12 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
+from cryptography.x509 import load_pem_x509_certificate
 
 from proxy.certificate_metrics import CertificateMetrics
-from proxy.expiry import not_after
+from proxy.certificates import not_after, subject
 from proxy.logs import Log
-from proxy.settings import ClientTls, UpstreamTls
+from proxy.settings import ClientTls, Identity, UpstreamTls
 from proxy.tls import BadCertificate, ClientSide, UpstreamSide, client_context, upstream_context
 from tests.kafka.certificates import Certificates
 
@@ -189,3 +191,43 @@ def test_clients_are_trusted_by_the_authorities_that_are_given_and_by_no_others(
     PUBLIC.issue_cert("client").configure_cert(client)
     with pytest.raises(ssl.SSLCertVerificationError):
         shake(client, server)
+
+
+def shown_by(pem: Path) -> bytes:
+    """What its peer has of it."""
+    return load_pem_x509_certificate(pem.read_bytes()).public_bytes(Encoding.DER)
+
+
+def test_each_client_has_its_own_identity_upstream_and_of_whom_has_none_the_log_says_so_once(tmp_path: Path) -> None:
+    out, issued = io.StringIO(), Certificates()
+    clients = {name: shown_by(issued.issue(name, name)) for name in ("alice", "bob", "carol")}
+    own = {name: str(issued.issue(f"{name}-upstream", name)) for name in ("alice", "bob")}
+    identities = tuple(Identity(subject(clients[name]), file, file) for name, file in own.items())
+    side = UpstreamSide(UpstreamTls(str(issued.authority), identities=identities), Log(out=out))
+    alices, bobs = side.with_those_of_clients[1:]
+    assert (alices.setting, bobs.setting) == ("upstream_tls.identities[0]", "upstream_tls.identities[1]")
+    for name, spoken_for_by in (("bob", bobs), ("alice", alices), ("carol", side), ("carol", side)):
+        assert side.shown_for(clients[name]) is spoken_for_by
+    assert side.shown_for(None) is side
+    warned = f"warning a client has no identity upstream subject={json.dumps(subject(clients['carol']))} shown=none"
+    assert [line.partition(" ")[2] for line in out.getvalue().splitlines()] == [warned]
+    ends = CertificateMetrics(side.with_those_of_clients).collect()
+    assert [sample.labels["setting"] for family in ends for sample in family.samples] == [alices.setting, bobs.setting]
+    before = alices.context, bobs.context
+    bobs.reload()
+    assert (alices.context is before[0], bobs.context is before[1]) == (True, False)
+    assert 'certificates reloaded side="proxy ⇄ brokers (upstream_tls.identities[1])"' in out.getvalue()
+
+
+def test_without_identities_nobody_lacks_one() -> None:
+    out = io.StringIO()
+    side = UpstreamSide(UpstreamTls(), Log(out=out))
+    assert side.shown_for(shown_by(Certificates().issue("alice", "alice"))) is side
+    assert out.getvalue() == ""
+
+
+def test_an_identity_whose_files_cannot_serve_is_named() -> None:
+    missing = UpstreamTls(identities=(Identity("CN=billing", "/nowhere", "/nowhere"),))
+    said = r"proxy ⇄ brokers \(upstream_tls\.identities\[0\]\): /nowhere: No such file or directory"
+    with pytest.raises(BadCertificate, match=said):
+        UpstreamSide(missing, Log(out=io.StringIO()))

@@ -68,14 +68,15 @@ def _attributes(part: bytes) -> Iterator[str]:
 
 
 def _number(content: bytes) -> str:
-    """Of an object identifier: the first byte holds two of its parts, and a part goes on while a byte's first bit is set."""
-    parts, part = list(divmod(content[0], 40)), 0
-    for byte in content[1:]:
+    """Of an object identifier: a part goes on while a byte's first bit is set, and the first of them stands for two."""
+    parts, part = list[int](), 0
+    for byte in content:
         part = part << 7 | byte & 0x7F
         if not byte & 0x80:
             parts.append(part)
             part = 0
-    return ".".join(map(str, parts))
+    first = min(parts[0] // 40, 2)
+    return ".".join(map(str, (first, parts[0] - 40 * first, *parts[1:])))
 
 
 def _end(der: bytes) -> datetime:

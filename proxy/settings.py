@@ -10,9 +10,9 @@ from msgspec import Meta, Struct, field
 LONGEST_MS = 2**31 - 1
 Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 Bytes = Annotated[int, Meta(ge=1)]
+HIGHEST_PORT = 65_535
 # An int32, in Kafka's messages.
 LARGEST_NODE = 2**31 - 1
-HIGHEST_PORT = 65_535
 Port = Annotated[int, Meta(ge=1, le=HIGHEST_PORT)]
 
 

@@ -66,9 +66,10 @@ def certificate(*parts: x509.RelativeDistinguishedName) -> bytes:
             [
                 part((NameOID.EMAIL_ADDRESS, "a@b.c", None)),
                 part((NameOID.TITLE, "Dr", _ASN1Type.PrintableString)),
+                part((x509.ObjectIdentifier("2.999.1"), "x", None)),
                 part((NameOID.COMMON_NAME, "z", None)),
             ],
-            "CN=z,2.5.4.12=#13024472,1.2.840.113549.1.9.1=#16056140622e63",
+            "CN=z,2.999.1=#0c0178,2.5.4.12=#13024472,1.2.840.113549.1.9.1=#16056140622e63",
         ),
         ([part((NameOID.STREET_ADDRESS, "long" * 60, None))], "STREET=" + "long" * 60),
         ([], ""),

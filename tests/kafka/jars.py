@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BUILD = ROOT / ".build"
+# Where it is a link, as in a copy of the tree, JVMs map what was archived beside the real one.
+BUILD = (ROOT / ".build").resolve()
 
 
 def jars(pom: Path, target: Path, **properties: str) -> Path:

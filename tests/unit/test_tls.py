@@ -231,3 +231,27 @@ def test_an_identity_whose_files_cannot_serve_is_named() -> None:
     said = r"proxy ⇄ brokers \(upstream_tls\.identities\[0\]\): /nowhere: No such file or directory"
     with pytest.raises(BadCertificate, match=said):
         UpstreamSide(missing, Log(out=io.StringIO()))
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_client_that_takes_up_its_session_again_is_who_it_was(version: ssl.TLSVersion) -> None:
+    """As Java's clients do: no certificate is shown again."""
+    issued = Certificates()
+    pem, alices = str(issued.issue("proxy", "localhost")), issued.issue("alice", "alice")
+    server = client_context(ClientTls(pem, pem, str(issued.authority)))
+    client = ssl.create_default_context(cafile=str(issued.authority))
+    client.load_cert_chain(alices)
+    client.maximum_version = version
+    session = None
+    for is_again in (False, True):
+        to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+        near = client.wrap_bio(to_client, to_server, server_hostname="localhost", session=session)
+        far = server.wrap_bio(to_server, to_client, server_side=True)
+        for end in (near, far) * 3:
+            with contextlib.suppress(ssl.SSLWantReadError):
+                end.do_handshake()
+        far.write(b"x")
+        assert near.read(1) == b"x"
+        assert near.session_reused == is_again
+        assert far.getpeercert(binary_form=True) == shown_by(alices)
+        session = near.session

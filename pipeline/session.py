@@ -29,6 +29,9 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # A stopped job must not leave a second one behind that thinks it is the first.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    # Who is killed while it writes its first offset leaves a part of it, by a name that nobody reads. Spark would take that
+    # for another stream's, and never begin.
+    "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Errors tell which line of ours they come from: two more calls of Java for each column of every step, a second and more
     # of a batch.

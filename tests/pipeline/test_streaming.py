@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
-from pipeline import asking, cli, jobs, judging, live, session, spans, streaming
+from pipeline import asking, cli, jobs, judging, live, live_feed, session, spans, streaming
 from pipeline.audits import FLAPS
 from pipeline.ending import Ending
 from pipeline.live_group import DOUBLE, FLAPPING, SEVERITY
@@ -82,6 +82,16 @@ def test_what_is_found_live_can_be_shown(
     words.where, words.limit = "severity = 'odd'", 5
     assert cli._show(spark, words, lambda said: None) == cli.DONE  # type: ignore[arg-type]
     assert "flapping" in capsys.readouterr().out
+
+
+def test_who_was_killed_while_it_wrote_its_first_offset_begins_again(spark: SparkSession, tmp_path: Path) -> None:
+    """What is left then has a name that only its writer knows."""
+    write(tmp_path / "in/1.json", Planted("g", "early").joins(0, 0).spans)
+    for checkpoint in (live_feed.CHECKPOINT, live.CHECKPOINT):
+        write(tmp_path / "out" / checkpoint / "offsets/.0.6d1f0c2e.tmp", [])
+    read = streaming.from_files(spark, str(tmp_path / "in"))
+    streaming.follow(read, str(tmp_path / "out"), True, 1e9, lambda: None, lambda said: None, late_s=0)
+    assert jobs.table(spark, str(tmp_path / "out"), "transitions").count() == 3
 
 
 def test_rows_that_come_too_late_end_the_run(spark: SparkSession, tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ KEYWORDS = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-# Strings of UTF-8, of printable letters, of Teletex, of ASCII, of four bytes a letter and of two.
-TEXTS = {0x0C: "utf-8", 0x13: "ascii", 0x14: "latin-1", 0x16: "ascii", 0x1C: "utf-32-be", 0x1E: "utf-16-be"}
+# The kinds of strings that Java writes as text, and takes for UTF-8 whatever they are: UTF8String, PrintableString,
+# T61String, IA5String and BMPString.
+TEXTS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1E})
 ESCAPED = re.compile(r'[,=+<>#;"\\]|^ | $')
 
 
@@ -61,10 +62,10 @@ def _attributes(part: bytes) -> Iterator[str]:
         kind, value = _elements(attribute.content)
         number = _number(kind.content)
         if number in KEYWORDS and value.tag in TEXTS:
-            text = value.content.decode(TEXTS[value.tag], errors="replace")
-            yield KEYWORDS[number] + "=" + ESCAPED.sub(r"\\\g<0>", text)
+            text = ESCAPED.sub(r"\\\g<0>", value.content.decode(errors="replace")).replace("\0", r"\00")
         else:
-            yield f"{number}=#{value.whole.hex()}"
+            text = f"#{value.whole.hex()}"
+        yield f"{KEYWORDS.get(number, number)}={text}"
 
 
 def _number(content: bytes) -> str:

@@ -1,9 +1,9 @@
 """A proxy of several processes (`processes`): who starts them, starts them again, and ends them.
 
 The parent serves nobody. It forks the others, each of which runs the whole proxy (`server.py`) beside its siblings
-(`siblings.py`), and waits for signals: SIGTERM, SIGINT and SIGHUP it passes on. One that ends though nobody has asked it to
-is started again, a second later: the kernel gives newcomers to the others meanwhile, and connections on their way to it wait.
-One that can't even start ends all of them. Should the parent itself be killed, they drain and end.
+(`siblings.py`), and waits for signals: what SIGTERM, SIGINT and SIGHUP ask for it passes on. One that ends though nobody has
+asked it to is started again, a second later: the kernel gives newcomers to the others meanwhile, and connections on their way
+to it wait. One that can't even start ends all of them. Should the parent itself be killed, they drain and end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 from proxy.addresses import parse_address
 from proxy.logs import Log
 from proxy.settings import Settings
-from proxy.siblings import Ports, Siblings
+from proxy.siblings import AT_ONCE, Ports, Siblings
 
 AGAIN_SECONDS = 1.0
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -124,16 +124,15 @@ class Parent:
             self._tell(number)
 
     def _tell(self, number: signal.Signals) -> None:
-        if number == signal.SIGHUP:
-            self._was_reloaded = True
-        elif self._told is None:
+        if number != signal.SIGHUP and self._told is None:
             self._told = number
             self._due.clear()
             # Not by a signal: a supervisor may have sent them one itself, and heard twice it means to stop at once.
             os.close(self._held)
             return
+        self._was_reloaded |= number == signal.SIGHUP
         for pid in self._running:
-            os.kill(pid, number)
+            os.kill(pid, number if number == signal.SIGHUP else AT_ONCE)
 
     def _bury(self) -> None:
         while self._running:
@@ -145,7 +144,7 @@ class Parent:
     def _ended(self, number: int, pid: int, code: int) -> None:
         if self._told is not None:
             # Who had yet to begin to heed signals ends of one.
-            self._code = self._code if code in (0, -self._told) else 1
+            self._code = self._code if code in (0, -self._told, -AT_ONCE) else 1
         elif code > 0 and self._on_trial.pop(number, 0.0) > time.monotonic():
             # It has said why. So it would be with the others, or one would lack.
             self._code = 1

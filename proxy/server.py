@@ -23,7 +23,6 @@ mistake of ours and ends the process loudly.
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import traceback
 from collections.abc import Callable
@@ -60,7 +59,7 @@ from proxy.picture import Picture
 from proxy.reloading import reload_rules
 from proxy.scout import Scout
 from proxy.settings import Limits, Settings
-from proxy.siblings import Siblings
+from proxy.siblings import AT_ONCE, Siblings
 from proxy.streams import Streams
 from proxy.tls import ClientSide, UpstreamSide
 from proxy.tracing.exporting import CannotExport, Exporting, own_name
@@ -295,11 +294,10 @@ def _journal(path: str | None, log: Log, siblings: Siblings | None) -> Journal:
     return Journal(where, log) if siblings is None else Journal(where, log, siblings.is_ours)
 
 
-async def _end_with_parent(parent: int, told_to_stop: trio.Event) -> None:
+async def _end_with_parent(parent: int, drain: Callable[[str], None]) -> None:
     """When it says so, or was killed: the next parent's processes would be let in beside us."""
     await trio.lowlevel.wait_readable(parent)
-    if not told_to_stop.is_set():
-        os.kill(os.getpid(), signal.SIGTERM)
+    drain("its parent's end")
 
 
 def _limits(settings: Settings, log: Log) -> Limits:
@@ -344,11 +342,11 @@ async def _run(
     gc.freeze()
     gc.set_threshold(GARBAGE_LOOKED_FOR_AT)
     told_to_stop, patience = trio.Event(), Patience()
+    drain = partial(_drain, proxy, told_to_stop, patience)
     if siblings is not None:
-        tasks.start_soon(_end_with_parent, siblings.parent, told_to_stop)
-    tasks.start_soon(_heed_signals, proxy, told_to_stop, patience, read_again)
+        tasks.start_soon(_end_with_parent, siblings.parent, drain)
+    tasks.start_soon(_heed_signals, proxy, drain, patience, read_again)
     await told_to_stop.wait()
-    patience.ends_in(proxy.settings.limits.drain_timeout_ms / 1000)
     proxy.connections.draining = True
     for door in proxy.doors:
         door.close()
@@ -370,21 +368,30 @@ async def _open_admin(listen: str) -> list[trio.SocketListener]:
         ) from failure
 
 
+def _drain(proxy: Proxy, told_to_stop: trio.Event, patience: Patience, name: str) -> None:
+    if not told_to_stop.is_set():
+        proxy.log.info("draining", signal=name, connections=len(proxy.connections))
+        patience.ends_in(proxy.settings.limits.drain_timeout_ms / 1000)
+        told_to_stop.set()
+
+
 async def _heed_signals(
-    proxy: Proxy, told_to_stop: trio.Event, patience: Patience, read_again: Callable[[], Settings]
+    proxy: Proxy, drain: Callable[[str], None], patience: Patience, read_again: Callable[[], Settings]
 ) -> None:
     """To the end: within the drain too, a signal that nobody heeds ends the process before journal and traces are closed."""
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+    heard = 0
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP, AT_ONCE) as signals:
         # What came before there was anybody to heed it (`__main__.py`) comes now.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
         async for number in signals:
             name = signal.Signals(number).name
-            if not told_to_stop.is_set() and number == signal.SIGHUP:
-                _reload(proxy, read_again)
-            elif not told_to_stop.is_set():
-                proxy.log.info("draining", signal=name, connections=len(proxy.connections))
-                told_to_stop.set()
-            elif number != signal.SIGHUP:
+            if number == signal.SIGHUP:
+                if not proxy.connections.draining:
+                    _reload(proxy, read_again)
+                continue
+            drain(name)
+            heard += 1
+            if heard > 1 or number == AT_ONCE:
                 proxy.log.warning("stopping at once", signal=name, connections=len(proxy.connections))
                 patience.ends_in(0)
 

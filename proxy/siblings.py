@@ -16,6 +16,7 @@ import errno
 import fcntl
 import mmap
 import os
+import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,9 @@ import msgspec
 from proxy.addresses import Address
 from proxy.settings import HIGHEST_PORT
 
+# How their parent tells them not to drain any longer. That they are to drain they hear by its end, and by whatever signal a
+# supervisor sends each: so two of these are not yet a second request.
+AT_ONCE = signal.SIGUSR1
 # The client's, the broker's, and a file with the letter.
 DESCRIPTORS = 3
 # The datagram itself; it may not be empty.

@@ -107,6 +107,13 @@ PROCESSES = (
         f"{TOGETHER}::test_when_the_parent_is_killed_they_end_in_order",
     ),
     among(
+        "server.py",
+        "if heard > 1 or number == AT_ONCE:",
+        "if heard > 1 or number == AT_ONCE or proxy.connections.draining:",
+        "a supervisor's word beside the parent's is no second request",
+        f"{TOGETHER}::test_a_supervisor_that_tells_each_a_moment_after_their_parent_has_not_told_them_twice",
+    ),
+    among(
         "processes.py",
         "elif code > 0 and",
         "elif False and",

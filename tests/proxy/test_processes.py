@@ -94,6 +94,25 @@ def test_told_to_stop_all_of_them_drain_and_end(
         assert "stopping at once" not in said
 
 
+def test_a_supervisor_that_tells_each_a_moment_after_their_parent_has_not_told_them_twice() -> None:
+    with ExitStack() as opened:
+        silent = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+        proxy = opened.enter_context(Running(f"127.0.0.1:{silent.getsockname()[1]}", processes=2))
+        pids = proxy.pids()
+        clients_wait(proxy, opened)
+        proxy.process.send(signal.SIGTERM)
+        proxy.wait_for(lambda: proxy.log.read_text().count(" info draining ") == 2, "both drain")
+        os.kill(pids[0], signal.SIGTERM)
+        time.sleep(0.3)
+        assert "stopping at once" not in proxy.log.read_text()
+        # That is one.
+        os.kill(pids[0], signal.SIGINT)
+        proxy.wait_for(lambda: is_over(pids[0]), "the first is over")
+        proxy.process.send(signal.SIGTERM)
+        assert proxy.process.wait() == 0
+        assert proxy.log.read_text().count(" warning stopping at once ") == 2
+
+
 def test_told_twice_they_drain_no_longer() -> None:
     with ExitStack() as opened:
         silent = opened.enter_context(socket.create_server(("127.0.0.1", 0)))

@@ -17,6 +17,8 @@ from proxy.certificates import subject
 
 KEY = ec.generate_private_key(ec.SECP256R1())
 NOW = datetime.now(UTC)
+# Without one Java takes it for no certificate.
+ISSUER = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")])
 
 
 def part(*attributes: tuple[x509.ObjectIdentifier, str, _ASN1Type | None]) -> x509.RelativeDistinguishedName:
@@ -24,7 +26,7 @@ def part(*attributes: tuple[x509.ObjectIdentifier, str, _ASN1Type | None]) -> x5
 
 
 def certificate(*parts: x509.RelativeDistinguishedName) -> bytes:
-    built = x509.CertificateBuilder().subject_name(x509.Name(parts)).issuer_name(x509.Name([]))
+    built = x509.CertificateBuilder().subject_name(x509.Name(parts)).issuer_name(ISSUER)
     built = built.public_key(KEY.public_key()).serial_number(77)
     built = built.not_valid_before(NOW).not_valid_after(NOW + timedelta(days=1))
     return built.sign(KEY, SHA256()).public_bytes(Encoding.DER)
@@ -50,12 +52,12 @@ def certificate(*parts: x509.RelativeDistinguishedName) -> bytes:
         (
             [
                 part((NameOID.STATE_OR_PROVINCE_NAME, "ünï", None)),
-                part((NameOID.LOCALITY_NAME, "Köln", _ASN1Type.BMPString)),
+                part((NameOID.LOCALITY_NAME, "Kö", _ASN1Type.BMPString)),
                 part((NameOID.STREET_ADDRESS, "s", _ASN1Type.UniversalString)),
                 part((NameOID.DOMAIN_COMPONENT, "ex", None)),
                 part((NameOID.USER_ID, "u1", _ASN1Type.T61String)),
             ],
-            "UID=u1,DC=ex,STREET=s,L=Köln,ST=ünï",
+            "UID=u1,DC=ex,STREET=#1c0400000073,L=\\00K\\00\ufffd,ST=ünï",
         ),
         # Several of one part are in the order of the certificate; what has no keyword is a number, and as it stands there.
         (

@@ -1,5 +1,5 @@
 """A proxy that says what it holds on to: `python -m tests.proxy.watched serve …` is `python -m proxy serve …`, and for each
-SIGUSR1 writes how many there are of each of our classes, and of which only the garbage collector could let go.
+SIGUSR2 writes how many there are of each of our classes, and of which only the garbage collector could let go.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Watched(Running):
     def held(self) -> Held:
         """Garbage is that of the time since this was last asked."""
         said = _said_by(self.process.pid)
-        self.process.send(signal.SIGUSR1)
+        self.process.send(signal.SIGUSR2)
         until(said.exists, "the proxy says what it holds")
         held = msgspec.json.decode(said.read_bytes(), type=Held)
         said.unlink()
@@ -74,5 +74,5 @@ def _throw_away() -> None:
 
 if __name__ == "__main__":
     gc.set_debug(gc.DEBUG_SAVEALL)
-    signal.signal(signal.SIGUSR1, _say)
+    signal.signal(signal.SIGUSR2, _say)
     sys.exit(main())

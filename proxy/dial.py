@@ -28,7 +28,7 @@ class Dial:
         address: Address | None = None,
         sock: socket | None = None,
     ) -> None:
-        """`address` and `sock`: somebody else has called, and been answered."""
+        """`address` and `sock`: somebody else has called, and been answered. Then there is nothing to choose from."""
         # The one dialled last.
         self.address = address
         self._epoll_set = epoll_set
@@ -60,7 +60,8 @@ class Dial:
         """The connected socket, watched for nothing any more; or None, and the next address is dialled."""
         sock = self._sock
         assert sock is not None
-        failure = sock.getsockopt(SOL_SOCKET, SO_ERROR) if events & ~WRITABLE else 0
+        # A broker that has gone since it answered somebody else is noticed by whoever reads from it.
+        failure = sock.getsockopt(SOL_SOCKET, SO_ERROR) if self._choices and events & ~WRITABLE else 0
         if not failure:
             self._epoll_set.change(sock, WRITABLE, 0)
             self._sock = None
@@ -72,6 +73,8 @@ class Dial:
 
     def pass_over(self, news: Callable[[int], None], patience_seconds: float) -> None:
         """An address that has said nothing for so long: the next one."""
+        if not self._choices:
+            return
         if len(self._choices) > 1:
             patience_seconds = min(patience_seconds, SOON_SECONDS)
         if trio.current_time() - self._began_at > patience_seconds:

@@ -43,6 +43,13 @@ PROCESSES = (
         f"{SIBLINGS}::test_it_goes_on_where_its_group_is_and_both_ends_notice_nothing",
     ),
     among(
+        "dial.py",
+        "        if not self._choices:\n            return\n",
+        "",
+        "a broker that answered another process is not dialled again",
+        "tests/unit/test_dial.py::test_what_somebody_else_was_answered_on_is_not_dialled_again",
+    ),
+    among(
         "link.py",
         "        if self._client.ended and not (self._may_half_close or self._lingering) and conversation.quiet:\n"
         "            self.close(Cause.CLIENT_CLOSED)\n",

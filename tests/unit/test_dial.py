@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import select
 import socket
 from collections.abc import Callable, Iterator
 
@@ -16,11 +17,12 @@ from proxy.calls import LATELY_SECONDS, SOON_SECONDS, Calls
 from proxy.causes import Cause, Disconnect
 from proxy.counts import Counts
 from proxy.dial import Dial
-from proxy.epoll_set import EpollSet
+from proxy.epoll_set import READABLE, WRITABLE, EpollSet
 from proxy.logs import Log
 from proxy.names import Names, Target
 from proxy.settings import Limits
 from proxy.streams import ENDS_WITHIN_SECONDS, Streams
+from proxy.swallowed import AT_ONCE
 
 # Nobody is there, and the kernel says so at once; of a refusal on loopback it tells by an event.
 NOWHERE = (Address("nowhere", 9092), (socket.AF_INET, ("255.255.255.255", 9092)))
@@ -116,6 +118,26 @@ async def test_who_gives_up_leaves_no_socket_behind(door: socket.socket) -> None
         with accepted:
             accepted.settimeout(30)
             assert accepted.recv(1) == b""
+
+
+async def test_what_somebody_else_was_answered_on_is_not_dialled_again(
+    door: socket.socket, autojump_clock: trio.testing.MockClock
+) -> None:
+    """However long that is ago, and whether or not the broker has gone since: who reads from it will hear of that."""
+    address, _ = choice(door)
+    sock = socket.create_connection(door.getsockname())
+    accepted, _ = door.accept()
+    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    accepted.close()
+    with EpollSet() as epoll_set, sock:
+        calls = Calls(Counts(), Log(out=io.StringIO()))
+        dial = Dial(epoll_set, calls, [], address, sock)
+        dial.begin(nothing)
+        await trio.sleep(100)
+        dial.pass_over(nothing, 10)
+        assert dial.answered(nothing, WRITABLE | READABLE | select.EPOLLERR) is sock
+        assert dial.address == address
+        assert calls.counts.upstream_connect_failures == 0
 
 
 @pytest.fixture

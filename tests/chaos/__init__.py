@@ -9,5 +9,5 @@ each thing took to settle is said too: what takes as long as a coordinator's ses
     play.py       what can happen, and what came of it
     sites.py      where proxies run: one, or two and a load balancer; and the roads to them and to brokers
     __main__.py   python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]]
-                                        [--balanced | [--far MS] [--secured]] [--rough]
+                                        [--balanced | [--far MS] [--secured]] [--rough] [--processes N]
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import time
@@ -22,7 +23,7 @@ from tests.kafka.settings import USERS
 from tests.matrix.steady import Steady
 from tests.matrix.walk import OVERLAP_TOLERANCE_MS
 from tests.proxy.relay import Relay
-from tests.proxy.running import MISTAKE
+from tests.proxy.running import MISTAKE, Running, frozen
 
 BEGINNERS = ("confluent-kafka", "kafka-python", "sarama", "kafkajs")
 MAKES = (*BEGINNERS, "aiokafka", "kafka-go", "franz-go", "java-3.9")
@@ -129,10 +130,11 @@ class Play:
         more = [self.one_joins, *natives, self.one_comes_and_goes] if len(self._present) < MOST else []
         fewer = [self.one_leaves, self.one_is_killed] if len(self._present) > FEWEST else []
         asks = [self.rights_are_withdrawn] if self._kafka.security.authorizer else []
+        several = [self.one_process_is_killed, self.one_process_hangs] if self._sites.all[0].proxy.processes > 1 else []
         moves = [self.balancer_moves] * OFTEN if self._is_balanced else []
         upgrades = self._upgrading() if self._upgrades else []
         rough = self._roads_fail() if self._is_rough else []
-        return [*always, *grows, *renews, *asks, *more, *fewer, *moves, *upgrades, *rough]
+        return [*always, *grows, *renews, *asks, *more, *fewer, *moves, *upgrades, *rough, *2 * several]
 
     def _roads_fail(self) -> list[Event]:
         fail: list[Event] = [self.roads_are_cut, self.roads_lose_answers, self.roads_stand_still]
@@ -170,10 +172,18 @@ class Play:
             await self._comes(each.library, each in self._natives, self._instances[each])
 
     async def proxy_is_killed(self) -> None:
-        await self._restarts_proxy(signal.SIGKILL)
+        await self._restarts_proxy(Running.kill)
 
     async def proxy_is_stopped(self) -> None:
-        await self._restarts_proxy(signal.SIGTERM)
+        await self._restarts_proxy(Running.stop)
+
+    async def one_process_is_killed(self) -> None:
+        """Another takes its place, after a while."""
+        os.kill(self._one_process(), signal.SIGKILL)
+
+    async def one_process_hangs(self) -> None:
+        with frozen(self._one_process()):
+            await self._pauses()
 
     async def balancer_moves(self) -> None:
         _say(f"  to {self._sites.move()}")
@@ -306,8 +316,11 @@ class Play:
             await self._settles("broker is upgraded")
         await self.upgrade_is_finished()
 
-    async def _restarts_proxy(self, how: signal.Signals) -> None:
-        await self._site().restarts(how, self._chance.choice((0, 2)))
+    async def _restarts_proxy(self, end: Callable[[Running], None]) -> None:
+        await self._site().restarts(end, self._chance.choice((0, 2)))
+
+    def _one_process(self) -> int:
+        return self._chance.choice(self._site().proxy.pids())
 
     async def _newcomer(self) -> Client:
         make = self._chance.choice(self._agreeing(MAKES))

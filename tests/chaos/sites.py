@@ -3,7 +3,7 @@ on two hosts, by way of a load balancer."""
 
 from __future__ import annotations
 
-import signal
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +28,15 @@ class Site:
     """One proxy, and after it the next: at the same address, with the same journal."""
 
     def __init__(
-        self, folder: Path, upstream: str, base: int, host: str, certificates: Certificates | None = None
+        self,
+        folder: Path,
+        upstream: str,
+        base: int,
+        host: str,
+        certificates: Certificates | None = None,
+        processes: int = 1,
     ) -> None:
-        self._upstream, self._base, self._host = upstream, base, host
+        self._upstream, self._base, self._host, self._processes = upstream, base, host, processes
         folder.mkdir(parents=True)
         self._config = folder / "proxy.toml"
         self._config.write_text(
@@ -45,10 +51,11 @@ class Site:
 
     def _serve(self) -> Running:
         words = ("--advertise", CLIENTS_HOST, "--config", str(self._config))
-        return Running(self._upstream, *words, base=self._base, host=self._host).ready()
+        run = Running(self._upstream, *words, base=self._base, host=self._host, processes=self._processes)
+        return run.ready()
 
-    async def restarts(self, how: signal.Signals, after_seconds: float) -> None:
-        await trio.to_thread.run_sync(self.proxy.process.end, how)
+    async def restarts(self, end: Callable[[Running], None], after_seconds: float) -> None:
+        await trio.to_thread.run_sync(end, self.proxy)
         await trio.sleep(after_seconds)
         self.runs.append(await trio.to_thread.run_sync(self._serve))
 
@@ -75,8 +82,8 @@ class Sites(NamedTuple):
             await trio.to_thread.run_sync(site.proxy.stop)
 
 
-async def one(kafka: Cluster, folder: Path) -> Sites:
-    where = (folder / "traces", kafka.bootstrap, room(ROOM), CLIENTS_HOST, kafka.certificates)
+async def one(kafka: Cluster, folder: Path, processes: int) -> Sites:
+    where = (folder / "traces", kafka.bootstrap, room(ROOM), CLIENTS_HOST, kafka.certificates, processes)
     site = await trio.to_thread.run_sync(Site, *where)
     return Sites([site], site.proxy.bootstrap, [], [])
 

@@ -81,17 +81,22 @@ class Running:
         """Of its processes, the oldest first."""
         return children(self.process.pid)
 
+    def kill(self) -> None:
+        """All its processes, as at the end of a container."""
+        children = self.pids()
+        self.process.end(signal.SIGKILL)
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def stop(self) -> None:
         self.process.end(signal.SIGTERM)
 
     @contextlib.contextmanager
     def standing_still(self) -> Iterator[None]:
         """Its sockets stay, and take what is said: as a container that is frozen."""
-        self.process.send(signal.SIGSTOP)
-        try:
+        with frozen(self.process.pid, *self.pids()):
             yield
-        finally:
-            self.process.send(signal.SIGCONT)
 
     def get(self, path: str, process: int = 0) -> tuple[int, str]:
         try:
@@ -164,6 +169,17 @@ def room(count: int) -> int:
 
 def children(pid: int) -> list[int]:
     return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
+@contextlib.contextmanager
+def frozen(*pids: int) -> Iterator[None]:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
 
 
 def remote_ports(pid: int) -> Iterator[int]:

@@ -32,8 +32,9 @@ pytestmark = pytest.mark.broker
 VISITS, SOME = 12, 6
 # A session, and some; but not the half minute for which an answer may be waited.
 GONE_SECONDS = 25
-# One for each group, of the last 20,000; and what an alarm of ten or thirty seconds still has of a question: that it is over.
-REMEMBERED = {"proxy.groups.passing.Ruling", "proxy.groups.line.Question"}
+# One for each group, of the last 20,000; what an alarm of ten or thirty seconds still has of a question: that it is over; and
+# one for each thing that can be logged.
+REMEMBERED = {"proxy.groups.passing.Ruling", "proxy.groups.line.Question", "proxy.logs._Said"}
 NODE = 1
 SHORTEST_SESSION_MS = 6_000
 JOIN_EPOCH, LEAVE_EPOCH = 0, -1
@@ -155,6 +156,8 @@ VISITS_OF = (
 
 
 OVER_TLS = (member, dies, reader_without_a_group, stranger)
+# Half of these find their group with another process, and their connection goes there, or is passed on to it.
+FROM_ONE_TO_ANOTHER = (member, one_of_many, dies)
 
 
 @pytest.fixture(scope="module")
@@ -172,12 +175,24 @@ def watched_tls(kafka_tls: Cluster, tmp_path_factory: pytest.TempPathFactory) ->
     yield from proxy_of(kafka_tls, secured(kafka_tls.certificates), tmp_path_factory.mktemp("watched"))
 
 
-def proxy_of(kafka: Cluster, settings: str, place: Path) -> Iterator[Watched]:
+@pytest.fixture(scope="module")
+def two(kafka: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    yield from proxy_of(kafka, "", tmp_path_factory.mktemp("watched"), processes=2)
+
+
+@pytest.fixture(scope="module")
+def two_with_tls(kafka_tls: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    assert kafka_tls.certificates is not None
+    yield from proxy_of(kafka_tls, secured(kafka_tls.certificates), tmp_path_factory.mktemp("watched"), processes=2)
+
+
+def proxy_of(kafka: Cluster, settings: str, place: Path, processes: int = 1) -> Iterator[Watched]:
     config = place / "proxy.toml"
     config.write_text(settings)
-    with Watched(kafka.bootstrap, "--config", str(config)) as proxy:
+    with Watched(kafka.bootstrap, "--config", str(config), processes=processes) as proxy:
         yield proxy.ready()
         assert proxy.mistakes() == 0
+        assert (proxy.disconnects("moved") > 0) == (processes > 1)
 
 
 @pytest.mark.parametrize("visit", VISITS_OF)
@@ -190,6 +205,18 @@ def test_who_has_been_here_leaves_nothing(watched: Watched, kafka: Cluster, visi
 def test_nor_who_comes_over_tls(watched_tls: Watched, kafka_tls: Cluster, visit: Visit) -> None:
     door, topic = Door(("127.0.0.1", watched_tls.port_of(NODE)), trusting(kafka_tls)), topic_of(kafka_tls)
     nothing_stays(watched_tls, lambda: visit(door, topic))
+
+
+@pytest.mark.parametrize("visit", FROM_ONE_TO_ANOTHER)
+def test_nor_who_goes_from_one_process_to_another(two: Watched, kafka: Cluster, visit: Visit) -> None:
+    door, topic = Door(("127.0.0.1", two.port_of(NODE))), topic_of(kafka)
+    nothing_stays(two, lambda: visit(door, topic))
+
+
+@pytest.mark.parametrize("visit", FROM_ONE_TO_ANOTHER)
+def test_nor_who_is_passed_on_over_tls(two_with_tls: Watched, kafka_tls: Cluster, visit: Visit) -> None:
+    door, topic = Door(("127.0.0.1", two_with_tls.port_of(NODE)), trusting(kafka_tls)), topic_of(kafka_tls)
+    nothing_stays(two_with_tls, lambda: visit(door, topic))
 
 
 @pytest.mark.parametrize("with_tls", [False, True], ids=["plaintext", "TLS"])

@@ -30,17 +30,26 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Watched(Running):
-    def __init__(self, upstream: str, *arguments: str) -> None:
-        super().__init__(upstream, *arguments, program="tests.proxy.watched")
+    def __init__(self, upstream: str, *arguments: str, processes: int = 1) -> None:
+        super().__init__(upstream, *arguments, program="tests.proxy.watched", processes=processes)
 
     def held(self) -> Held:
-        """Garbage is that of the time since this was last asked."""
-        said = _said_by(self.process.pid)
-        self.process.send(signal.SIGUSR2)
-        until(said.exists, "the proxy says what it holds")
-        held = msgspec.json.decode(said.read_bytes(), type=Held)
-        said.unlink()
-        return held
+        """By all its processes. Garbage is that of the time since this was last asked."""
+        alive, garbage = Counter[str](), Counter[str]()
+        for pid in self.pids() or [self.process.pid]:
+            held = _held_by(pid)
+            alive.update(held.alive)
+            garbage.update(held.garbage)
+        return Held(alive, garbage)
+
+
+def _held_by(pid: int) -> Held:
+    said = _said_by(pid)
+    os.kill(pid, signal.SIGUSR2)
+    until(said.exists, "the proxy says what it holds")
+    held = msgspec.json.decode(said.read_bytes(), type=Held)
+    said.unlink()
+    return held
 
 
 def _said_by(pid: int) -> Path:

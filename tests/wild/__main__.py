@@ -1,12 +1,15 @@
 """python -m tests.wild [--seed N] [--groups N] [--seconds N] [--broker VERSION]
+                      [--processes N]
 
 A broker, a proxy before it, and groups of clients that do at random what the protocol allows. Halfway the proxy is killed and
-started again. What was told to two, who heard what brokers don't say, and who did not come to rest is said, with its story.
+started again; of several processes, one is before that. What was told to two, who heard what brokers don't say, and who did
+not come to rest is said, with its story.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import signal
 import sys
@@ -15,6 +18,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from tests.kafka import Cluster
@@ -31,27 +35,32 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=6)
     parser.add_argument("--seconds", type=int, default=30, help="of wildness")
     parser.add_argument("--broker", default=NEWEST, help=f"the version of Kafka ({NEWEST})")
+    parser.add_argument("--processes", type=int, default=1, help="of the proxy")
     options = parser.parse_args()
     print(f"seed {options.seed}, {options.groups} groups, {options.seconds} s, Kafka {options.broker}")
     with Cluster.start(version=options.broker) as kafka:
-        faults = list(plays(kafka, options.seed, options.groups, options.seconds))
+        faults = list(plays(kafka, options.seed, options.groups, options.seconds, options.processes))
     for fault in faults:
         print(fault)
     sys.exit(1 if faults else print("nothing went wrong"))
 
 
-def plays(kafka: Cluster, seed: int, groups: int, seconds: float) -> Iterator[str]:
+def plays(kafka: Cluster, seed: int, groups: int, seconds: float, processes: int = 1) -> Iterator[str]:
     """Every fault, in words."""
     with ExitStack() as proxies, ExitStack() as exits:
         folder = Path(proxies.enter_context(tempfile.TemporaryDirectory(prefix="wild-")))
         config = folder / "proxy.toml"
         config.write_text(f'[translation]\njournal = "{folder / "journal"}"\n')
-        first = proxies.enter_context(Running(kafka.bootstrap, "--config", str(config)).ready())
+        begins = partial(Running, kafka.bootstrap, "--config", str(config), processes=processes)
+        first = proxies.enter_context(begins().ready())
         wild = [_group(kafka, first, seed + at, exits) for at in range(groups)]
-        time.sleep(seconds / 2)
-        first.process.end(signal.SIGKILL)
+        time.sleep(seconds / 4)
+        for pid in first.pids()[:1]:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(seconds / 4)
+        first.kill()
         time.sleep(AWAY_SECONDS)
-        second = proxies.enter_context(Running(kafka.bootstrap, "--config", str(config), base=first.base))
+        second = proxies.enter_context(begins(base=first.base))
         time.sleep(seconds / 2)
         for group in wild:
             if faults := group.comes_to_rest():

@@ -188,6 +188,7 @@ def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
     # Only here, so that --help and --print-config stay quick.
     import trio
 
+    from proxy.descriptors import TooFewDescriptors, take_descriptors, within
     from proxy.logs import Log, hear_python
     from proxy.patient_output import PatientOutput
     from proxy.processes import Parent, own
@@ -196,23 +197,34 @@ def _run(settings: Settings, read_again: Callable[[], Settings]) -> int:
         from proxy.server import CannotStart, serve
     from proxy.siblings import Siblings
 
+    def new_log(number: int | None = None) -> Log:
+        return Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr), process=number)
+
+    def cannot_start(log: Log, failure: Exception) -> int:
+        if settings.log.format == "json":
+            log.error("cannot start", reason=failure)
+        else:
+            print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
+        return CANNOT_START
+
     def serve_one(settings: Settings, read_again: Callable[[], Settings], siblings: Siblings | None = None) -> int:
-        number = siblings.number if siblings is not None else None
-        log = Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr), process=number)
+        log = new_log(siblings.number if siblings is not None else None)
         hear_python(log)
         try:
             trio.run(serve, settings, log, read_again, siblings)
         except CannotStart as failure:
-            if settings.log.format == "json":
-                log.error("cannot start", reason=failure)
-            else:
-                print(f"{DISTRIBUTION}: {failure}", file=sys.stderr)
-            return CANNOT_START
+            return cannot_start(log, failure)
         return 0
 
     if settings.processes == 1:
         return serve_one(settings, read_again)
-    parent = Parent(settings.processes, Log(settings.log.level, settings.log.format, PatientOutput(sys.stderr)))
+    log = new_log()
+    try:
+        # Said once, and before they are to have something in common. Each says itself that it has few.
+        within(settings.limits, take_descriptors(), Log("error"))
+    except TooFewDescriptors as failure:
+        return cannot_start(log, failure)
+    parent = Parent(settings.processes, log)
     return parent.run(
         lambda number, siblings: serve_one(own(settings, number), lambda: own(read_again(), number), siblings)
     )

@@ -1,12 +1,13 @@
-"""What SIGHUP changes of the settings: the rules of groups. They are read again from where they came, checked whole, and
-exchanged at once; what else differs by then waits for a restart, and is named.
+"""What SIGHUP changes of the settings: the rules of groups, and what brokers are shown for which client. They are read again
+from where they came, checked whole, and exchanged at once; what else differs by then waits for a restart, and is named.
 
-A migration goes group by group, so a change of rules must not cost every other group a restart.
+A migration goes group by group, so a change of rules must not cost every other group a restart; nor every other client,
+that one more is to have an identity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -14,7 +15,8 @@ import msgspec
 from proxy.groups.host import Host
 from proxy.groups.passing import Ruling
 from proxy.logs import Log
-from proxy.settings import BadSettings, GroupRule, Settings
+from proxy.settings import BadSettings, GroupRule, Identity, Settings, UpstreamTls
+from proxy.tls import BadCertificate, UpstreamSide
 
 # What becomes of those who are there.
 MEANT = {
@@ -27,15 +29,41 @@ MEANT = {
 MEANT_OF_ASSIGNOR = "each member asks for it from its next JoinGroup on; what most of them ask for counts"
 
 
-def reload_rules(before: Settings, read_again: Callable[[], Settings], host: Host, log: Log) -> Settings:
+def reload_settings(
+    before: Settings, read_again: Callable[[], Settings], host: Host, side: UpstreamSide | None, log: Log
+) -> Settings:
     """Returns the settings in force from now on."""
     try:
         read = read_again()
-    except BadSettings as error:
+        after = _with_identities(before, read, side, log)
+    except (BadSettings, BadCertificate) as error:
         log.error("settings not reloaded: all stays as it was", reason=str(error))
         return before
     if waiting := sorted(differing(plain(before), plain(read))):
         log.warning("settings that wait for a restart", settings=", ".join(waiting))
+    return _with_rules(after, read, host, log)
+
+
+def _with_identities(before: Settings, read: Settings, side: UpstreamSide | None, log: Log) -> Settings:
+    if side is None or before.upstream_tls is None or read.upstream_tls is None:
+        return before
+    was, now = before.upstream_tls.identities, read.upstream_tls.identities
+    if now == was:
+        return before
+    side.identify(now)
+    log.info("settings reloaded: identities of clients", gone=_only_in(was, now), new=_only_in(now, was))
+    return msgspec.structs.replace(before, upstream_tls=_with(before.upstream_tls, now))
+
+
+def _with(upstream: UpstreamTls, identities: tuple[Identity, ...]) -> UpstreamTls:
+    return msgspec.structs.replace(upstream, identities=identities)
+
+
+def _only_in(these: Iterable[Identity], those: Collection[Identity]) -> str:
+    return "; ".join(each.client for each in these if each not in those) or "none"
+
+
+def _with_rules(before: Settings, read: Settings, host: Host, log: Log) -> Settings:
     if read.groups == before.groups:
         log.info("settings reloaded: the rules of groups are what they were")
         return before
@@ -49,8 +77,9 @@ def reload_rules(before: Settings, read_again: Callable[[], Settings], host: Hos
 
 
 def plain(settings: Settings) -> dict[str, Any]:
-    """All but the rules."""
-    found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(settings, groups=()))
+    """All but what is exchanged."""
+    upstream = settings.upstream_tls and _with(settings.upstream_tls, ())
+    found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(settings, groups=(), upstream_tls=upstream))
     return found
 
 

@@ -12,7 +12,8 @@
     ├── parent            of several processes: when it wants all to end, or is gone, this one drains
     ├── admin             probes, metrics, the page and what it asks for
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
-                          certificates and the rules of groups (reloading.py)
+                          certificates, whose they are, and the rules of groups
+                          (reloading.py)
 
 An error of a connection ends that connection (`Link._fail`, `TlsLink._pump`) and is counted with its cause. An error
 of the cluster is the scout's: logged, and tried again. A door that can't be bound at start ends the start (`CannotStart`);
@@ -56,12 +57,12 @@ from proxy.newcomers import Newcomers
 from proxy.pages import connection_pages, picture_pages, process_pages
 from proxy.parting import Partings
 from proxy.picture import Picture
-from proxy.reloading import reload_rules
+from proxy.reloading import reload_settings
 from proxy.scout import Scout
 from proxy.settings import Limits, Settings
 from proxy.siblings import AT_ONCE, Siblings
 from proxy.streams import Streams
-from proxy.tls import ClientSide, UpstreamSide
+from proxy.tls import ClientSide, UpstreamSide, follow
 from proxy.tracing.exporting import CannotExport, Exporting, own_name
 from proxy.tracing.metrics import TraceMetrics
 from proxy.tracing.traces import Traces
@@ -114,11 +115,9 @@ class Proxy:
             self.traces = Traces(self.exporting.tracer)
             self.host.observers.append(self.traces.observe)
         has_sni = settings.sni is not None
-        client_side = ClientSide(settings.client_tls, log, has_sni) if settings.client_tls else None
-        upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
-        self.sides: list[ClientSide | UpstreamSide] = [client_side] if client_side is not None else []
-        self.sides += upstream_side.with_those_of_clients if upstream_side is not None else []
-        streams = Streams(settings.limits, upstream_side, Calls(self.counts, log))
+        self._client_side = ClientSide(settings.client_tls, log, has_sni) if settings.client_tls else None
+        self.upstream_side = UpstreamSide(settings.upstream_tls, log) if settings.upstream_tls else None
+        streams = Streams(settings.limits, self.upstream_side, Calls(self.counts, log))
         self.absences = Absences(
             lambda node, seconds: streams.why_away(self.directory.targets(node), seconds),
             self.directory.nodes.get,
@@ -139,10 +138,17 @@ class Proxy:
             siblings,
         )
         self.scout = Scout(self.directory, self.wire, streams.open, log)
-        self.newcomers = Newcomers(settings, self.connections, self.directory, streams, client_side, epoll_set, tasks)
+        self.newcomers = Newcomers(
+            settings, self.connections, self.directory, streams, self._client_side, epoll_set, tasks
+        )
         self.doors: list[Door] = []
         self._unopened: dict[int, str] = {}
         self._epoll_set = epoll_set
+
+    def sides(self) -> list[ClientSide | UpstreamSide]:
+        """That have TLS."""
+        of_clients: list[ClientSide | UpstreamSide] = [self._client_side] if self._client_side is not None else []
+        return of_clients + (self.upstream_side.with_those_of_clients if self.upstream_side is not None else [])
 
     # --------------------------------------------------------------------------------------------------------- doors
 
@@ -329,8 +335,7 @@ async def _run(
     if admin:
         Hearing(proxy.log, "accepting paused", address=proxy.settings.admin).of("trio.serve_listeners")
         tasks.start_soon(serve_admin, admin, proxy.pages(), proxy.log)
-    for side in proxy.sides:
-        tasks.start_soon(side.follow)
+    tasks.start_soon(follow, proxy.sides)
     tasks.start_soon(proxy.run_epoll_set)
     tasks.start_soon(proxy.clock.run)
     tasks.start_soon(proxy.scout.run)
@@ -397,6 +402,6 @@ async def _heed_signals(
 
 
 def _reload(proxy: Proxy, read_again: Callable[[], Settings]) -> None:
-    for side in proxy.sides:
+    proxy.settings = reload_settings(proxy.settings, read_again, proxy.host, proxy.upstream_side, proxy.log)
+    for side in proxy.sides():
         side.reload()
-    proxy.settings = reload_rules(proxy.settings, read_again, proxy.host, proxy.log)

@@ -33,7 +33,7 @@ class ClientTls(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Identity(Struct, frozen=True, forbid_unknown_fields=True):
     """What brokers are shown for one client, whose own certificate can't be passed on: a table for each of them,
-    `[[upstream_tls.identities]]`. So they know it by a principal of its own."""
+    `[[upstream_tls.identities]]`. So they know it by a principal of its own. Read again at SIGHUP."""
 
     # The subject of the client's certificate, as brokers write it: `CN=billing,OU=payments,O=Example`. The log names those of
     # clients for whom there is none (`a client has no identity upstream`): they are shown as what all others are.

@@ -4,8 +4,8 @@
     proxy ⇄ brokers    `upstream_tls`: the brokers show theirs, and may ask the proxy for one; which one may depend on
                        the client that the connection is for
 
-Certificates are read again when their files change or at SIGHUP. New connections use what was read last; files that can't
-be used are reported and what was in use stays.
+Certificates are read again when their files change (`follow`) or at SIGHUP. New connections use what was read last; files
+that can't be used are reported and what was in use stays.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ import trio
 from proxy.certificates import not_after, subject
 from proxy.logs import Log
 from proxy.memory import Memory
-from proxy.settings import ClientTls, UpstreamTls
+from proxy.settings import ClientTls, Identity, UpstreamTls
 from proxy.tls_stream import HungUp, TlsStream
 
 CLIENT_SIDE = "clients ⇄ proxy (client_tls)"
@@ -97,11 +97,17 @@ class _Side:
         if end is not None and end <= datetime.now(UTC):
             self._log.warning("the certificate has expired", side=self._name, file=self._certificate, not_after=end)
 
-    async def follow(self) -> None:
-        while True:
-            await trio.sleep(CHECK_SECONDS)
-            if self._stamps() != self._seen:
-                self.reload()
+    def look(self) -> None:
+        if self._stamps() != self._seen:
+            self.reload()
+
+
+async def follow(sides: Callable[[], Iterable[_Side]]) -> None:
+    """Those that there are by then, for ever."""
+    while True:
+        await trio.sleep(CHECK_SECONDS)
+        for side in sides():
+            side.look()
 
 
 class ClientSide(_Side):
@@ -123,12 +129,19 @@ class UpstreamSide(_Side):
         others = (settings.private_key_file, settings.ca_file)
         build = partial(upstream_context, settings, setting)
         super().__init__(setting, _broker_side(setting), settings.certificate_file, others, build, log)
-        # By the subjects of clients' certificates.
-        self._of_clients = {
-            identity.client: UpstreamSide(own, log, name)
-            for identity, (name, own) in zip(settings.identities, identities(settings), strict=True)
-        }
+        self._settings = settings
         self._said = Memory()
+        # By the subjects of clients' certificates.
+        self._of_clients: dict[str, UpstreamSide] = {}
+        self.identify(settings.identities)
+
+    def identify(self, of_clients: tuple[Identity, ...]) -> None:
+        """From now on, on new connections. Raises BadCertificate where one can't serve: then it is as it was."""
+        own = identities(msgspec.structs.replace(self._settings, identities=of_clients))
+        self._of_clients = {
+            identity.client: UpstreamSide(settings, self._log, name)
+            for identity, (name, settings) in zip(of_clients, own, strict=True)
+        }
 
     @property
     def with_those_of_clients(self) -> list[UpstreamSide]:

@@ -8,6 +8,7 @@ import hmac
 import json
 import re
 import shutil
+import signal
 import socket
 import ssl
 import time
@@ -336,12 +337,17 @@ def test_brokers_know_each_client_by_the_identity_that_stands_for_its_certificat
         upstream = {name: theirs.issue(name, name) for name in ("alice", "bob", "the-proxy")}
         kafka.allow(f"User:{principal(upstream['alice'])}", "topic", topic, "read", "write", "describe")
         kafka.allow(f"User:{principal(upstream['alice'])}", "group", topic, "read")
-        text = client_tls(ours, f'client_ca_file = "{ours.authority}"')
-        text += f'[upstream_tls]\nca_file = "{theirs.authority}"\n' + shows(upstream["the-proxy"])
-        for name in ("bob", "alice"):
-            client = json.dumps(principal(mine[name]))
-            text += f"[[upstream_tls.identities]]\nclient = {client}\n" + shows(upstream[name])
-        with Running(kafka.bootstrap, *configured(tmp_path, text)) as proxy:
+        before = client_tls(ours, f'client_ca_file = "{ours.authority}"')
+        before += f'[upstream_tls]\nca_file = "{theirs.authority}"\n' + shows(upstream["the-proxy"])
+
+        def with_identities(**clients: Path) -> list[str]:
+            tables = [
+                f"[[upstream_tls.identities]]\nclient = {json.dumps(principal(mine[name]))}\n{shows(pem)}"
+                for name, pem in clients.items()
+            ]
+            return configured(tmp_path, before + "".join(tables))
+
+        with Running(kafka.bootstrap, *with_identities(bob=upstream["bob"], alice=upstream["alice"])) as proxy:
             proxy.ready()
             tls = {"security.protocol": "SSL", "ssl.ca.location": str(ours.authority)}
             configs = {
@@ -359,6 +365,17 @@ def test_brokers_know_each_client_by_the_identity_that_stands_for_its_certificat
             assert len(said) == 1
             assert "CN=carol" in said[0]
             assert str(upstream["the-proxy"]) in said[0]
+
+            for carols, says in (
+                (upstream["alice"], "info settings reloaded: identities of clients gone="),
+                (tmp_path / "nowhere", "error settings not reloaded: all stays as it was reason="),
+            ):
+                with_identities(carol=carols, alice=upstream["alice"])
+                proxy.process.send(signal.SIGHUP)
+                proxy.wait_for(lambda says=says: says in proxy.log.read_text(), f"it says {says}")
+                assert produced(proxy.bootstrap, topic, configs["carol"]) is None
+            gone, new = (json.dumps(principal(mine[name])) for name in ("bob", "carol"))
+            assert f"identities of clients gone={gone} new={new}\n" in proxy.log.read_text()
             assert proxy.mistakes() == 0
 
 

@@ -350,7 +350,7 @@ def usable() -> set[str]:
     """Names that a query may use."""
     histograms = {name for name, kind in families().items() if kind == "histogram"}
     parts = {f"{name}_{part}" for name in histograms for part in ("bucket", "sum", "count")}
-    others = {metric.name for metric in CertificateMetrics([]).collect()} | {f"{PREFIX}build_info"}
+    others = {metric.name for metric in CertificateMetrics(list).collect()} | {f"{PREFIX}build_info"}
     of_traces = TraceMetrics(Traces(NoOpTracer()), []).collect()
     others |= {f"{metric.name}_total" if metric.type == "counter" else metric.name for metric in of_traces}
     return families().keys() - histograms | parts | others

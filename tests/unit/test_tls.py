@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
 import trustme
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -23,7 +25,15 @@ from proxy.certificate_metrics import CertificateMetrics
 from proxy.certificates import not_after, subject
 from proxy.logs import Log
 from proxy.settings import ClientTls, Identity, UpstreamTls
-from proxy.tls import BadCertificate, ClientSide, UpstreamSide, client_context, upstream_context
+from proxy.tls import (
+    CHECK_SECONDS,
+    BadCertificate,
+    ClientSide,
+    UpstreamSide,
+    client_context,
+    follow,
+    upstream_context,
+)
 from tests.kafka.certificates import Certificates
 
 AUTHORITY = trustme.CA()
@@ -94,7 +104,7 @@ def test_metrics_say_when_the_certificate_in_use_ends(files: Files) -> None:
     upstream = UpstreamSide(UpstreamTls(verify_hostname=False), Log(out=files.log))
 
     def shown() -> list[tuple[dict[str, str], float]]:
-        (family,) = CertificateMetrics([side, upstream]).collect()
+        (family,) = CertificateMetrics(lambda: [side, upstream]).collect()
         return [(sample.labels, sample.value) for sample in family.samples]
 
     assert shown() == [({"setting": "client_tls"}, PAST.timestamp())]
@@ -211,12 +221,39 @@ def test_each_client_has_its_own_identity_upstream_and_of_whom_has_none_the_log_
     assert side.shown_for(None) is side
     warned = f"warning a client has no identity upstream subject={json.dumps(subject(clients['carol']))} shown=none"
     assert [line.partition(" ")[2] for line in out.getvalue().splitlines()] == [warned]
-    ends = CertificateMetrics(side.with_those_of_clients).collect()
+    ends = CertificateMetrics(lambda: side.with_those_of_clients).collect()
     assert [sample.labels["setting"] for family in ends for sample in family.samples] == [alices.setting, bobs.setting]
     before = alices.context, bobs.context
     bobs.reload()
     assert (alices.context is before[0], bobs.context is before[1]) == (True, False)
     assert 'certificates reloaded side="proxy ⇄ brokers (upstream_tls.identities[1])"' in out.getvalue()
+
+
+async def test_identities_are_exchanged_as_a_whole_or_not_at_all(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    issued = Certificates()
+    alice, bob = (shown_by(issued.issue(name, name)) for name in ("alice", "bob"))
+    file = issued.issue("upstream", "upstream")
+    alices, bobs = (Identity(subject(each), str(file), str(file)) for each in (alice, bob))
+    side = UpstreamSide(UpstreamTls(str(issued.authority), identities=(alices,)), Log(out=io.StringIO()))
+    was = side.shown_for(alice)
+    with pytest.raises(BadCertificate, match=r"identities\[1\]\): /nowhere"):
+        side.identify((bobs, Identity("CN=carol", "/nowhere", "/nowhere")))
+    assert side.shown_for(alice) is was
+    assert side.shown_for(bob) is side
+    side.identify((bobs,))
+    assert side.shown_for(alice) is side
+    now = side.shown_for(bob)
+    assert now is not side
+    # Whose file changes from now on is read again.
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(follow, lambda: side.with_those_of_clients)
+        context = now.context
+        file.touch()
+        await trio.sleep(CHECK_SECONDS + 1)
+        assert now.context is not context
+        nursery.cancel_scope.cancel()
 
 
 def test_without_identities_nobody_lacks_one() -> None:

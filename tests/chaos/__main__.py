@@ -1,11 +1,11 @@
 """python -m tests.chaos [--seed N] [--events N] [--broker VERSION [--upgraded]] [--balanced | [--far MS] [--secured]]
                       [--rough] [--processes N]
 
-A cluster of three, a proxy before it, and a seed's worth of accidents; or a proxy of several processes, some of which die or
-hang; or two proxies on two hosts, and a load balancer that moves all clients from one to the other; or brokers that are far
-away. And they may be upgraded beneath it, one by one;
-everybody has to say who they are; or the network is as bad as all the rest. What went wrong is said, and where the journals,
-the traces and the logs are. Then the pipeline looks through the traces, and may find nothing broken either.
+A cluster of three, a proxy before it, and a seed's worth of accidents; or two proxies on two hosts, and a load balancer that
+moves all clients from one to the other; or brokers that are far away. And they may be upgraded beneath it, one by one;
+everybody has to say who they are; the network is as bad as all the rest; each proxy has several processes, of which some die
+or hang. What went wrong is said, and where the journals, the traces and the logs are. Then the pipeline looks through the
+traces, and may find nothing broken either.
 """
 
 from __future__ import annotations
@@ -48,14 +48,12 @@ def main() -> None:
     parser.add_argument("--upgraded", action="store_true", help=f"brokers become {NEWEST} one by one, and some go back")
     parser.add_argument("--secured", action="store_true", help="TLS, SASL and ACLs, and sessions that end")
     parser.add_argument("--rough", action="store_true", help="roads to the proxy and to brokers fail")
-    parser.add_argument("--processes", type=int, default=1, help="of the one proxy, which is near")
+    parser.add_argument("--processes", type=int, default=1, help="of each proxy")
     options = parser.parse_args()
     if options.upgraded and options.broker == NEWEST:
         parser.error(f"--upgraded needs a --broker that is older than {NEWEST}")
     if options.secured and options.balanced:
         parser.error("--secured is not for --balanced: the nearer of the two proxies goes where nobody is asked")
-    if options.processes > 1 and (options.balanced or options.far or options.rough):
-        parser.error("--processes is not for --balanced, --far or --rough")
     guard, limits = (SECURED, SESSIONS_END) if options.secured else (PLAINTEXT, None)
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     print(f"seed {options.seed}, {options.events} events, Kafka {options.broker}; traces and journal in {folder}")
@@ -82,9 +80,9 @@ async def _plays(kafka: Cluster, folder: Path, options: argparse.Namespace) -> O
 
 async def _sites(kafka: Cluster, folder: Path, ways: AsyncExitStack, options: argparse.Namespace) -> Sites:
     if options.balanced:
-        return await two(kafka, folder, ways)
+        return await two(kafka, folder, options.processes, ways)
     if options.far or options.rough:
-        return await by_roads(kafka, folder, ways, options.far / 2_000)
+        return await by_roads(kafka, folder, options.processes, ways, options.far / 2_000)
     return await one(kafka, folder, options.processes)
 
 

@@ -320,7 +320,9 @@ class Play:
         await self._site().restarts(end, self._chance.choice((0, 2)))
 
     def _one_process(self) -> int:
-        return self._chance.choice(self._site().proxy.pids())
+        proxy = self._site().proxy
+        proxy.wait_for(proxy.pids, "one of its processes is there")
+        return self._chance.choice(proxy.pids())
 
     async def _newcomer(self) -> Client:
         make = self._chance.choice(self._agreeing(MAKES))

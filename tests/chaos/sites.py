@@ -88,20 +88,20 @@ async def one(kafka: Cluster, folder: Path, processes: int) -> Sites:
     return Sites([site], site.proxy.bootstrap, [], [])
 
 
-async def by_roads(kafka: Cluster, folder: Path, exits: AsyncExitStack, seconds: float) -> Sites:
+async def by_roads(kafka: Cluster, folder: Path, processes: int, exits: AsyncExitStack, seconds: float) -> Sites:
     """One proxy, so far away from the brokers; and for clients that come to the brokers it is as far."""
     roads = [await _road(kafka, number, exits, CLIENTS_HOST, seconds) for number in kafka.nodes]
     base = room(ROOM)
-    where = (folder / "traces", _addresses(roads), base, PROXY_HOSTS[0], kafka.certificates)
+    where = (folder / "traces", _addresses(roads), base, PROXY_HOSTS[0], kafka.certificates, processes)
     site = await trio.to_thread.run_sync(Site, *where)
     return Sites([site], f"{CLIENTS_HOST}:{base}", await _ways(base, exits), roads)
 
 
-async def two(kafka: Cluster, folder: Path, exits: AsyncExitStack) -> Sites:
+async def two(kafka: Cluster, folder: Path, processes: int, exits: AsyncExitStack) -> Sites:
     roads = [await _road(kafka, number, exits, SEEN_AS) for number in kafka.nodes]
     base = room(ROOM)
     sites = [
-        await trio.to_thread.run_sync(Site, folder / "traces" / host, upstream, base, host)
+        await trio.to_thread.run_sync(Site, folder / "traces" / host, upstream, base, host, None, processes)
         for host, upstream in zip(PROXY_HOSTS, (kafka.inside, _addresses(roads)), strict=True)
     ]
     return Sites(sites, f"{CLIENTS_HOST}:{base}", await _ways(base, exits), roads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.pipeline.telling import Planted
 
 pytestmark = pytest.mark.broker
 MS = 1_000_000
+HOUR_NS = 3_600 * 10**9
 
 
 def findings(rows: Rows, audit: str) -> list[tuple[str, str | None]]:
@@ -49,6 +51,17 @@ def test_a_time_is_in_the_microsecond_in_which_it_was(spark: SparkSession) -> No
     found = spark.createDataFrame(told, "value string, origin string").transform(spans.spans)
     (row,) = found.transform(spans.transitions).collect()
     assert (row.at_ns, row.at_time.microsecond) == (BEGAN_NS + 999, 0)
+
+
+def test_a_clock_may_be_a_day_ahead_and_no_more_than_two(spark: SparkSession) -> None:
+    (first, *_) = Planted("g", "a").joins(0, 0).spans
+    ahead = {hours: str(time.time_ns() + hours * HOUR_NS) for hours in (23, 49)}
+    told = [(request([{**first, "startTimeUnixNano": at, "endTimeUnixNano": at}]), at) for at in ahead.values()]
+    found = spark.createDataFrame(told, "value string, origin string").transform(spans.spans)
+    assert {row.start_ns: row.reject for row in found.collect()} == {
+        int(ahead[23]): None,
+        int(ahead[49]): "span from the future",
+    }
 
 
 def test_a_line_that_cannot_be_read_is_a_reject_with_the_reason(rows: Rows) -> None:

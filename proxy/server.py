@@ -12,8 +12,7 @@
     ├── parent            of several processes: when it wants all to end, or is gone, this one drains
     ├── admin             probes, metrics, the page and what it asks for
     └── signals           SIGTERM and SIGINT drain and end all of the above, a second one drains no longer; SIGHUP reloads
-                          certificates, whose they are, and the rules of groups
-                          (reloading.py)
+                          certificates, and what of the settings may change (reloading.py)
 
 An error of a connection ends that connection (`Link._fail`, `TlsLink._pump`) and is counted with its cause. An error
 of the cluster is the scout's: logged, and tried again. A door that can't be bound at start ends the start (`CannotStart`);

@@ -146,8 +146,8 @@ class Proxy:
 
     def sides(self) -> list[ClientSide | UpstreamSide]:
         """That have TLS."""
-        of_clients: list[ClientSide | UpstreamSide] = [self._client_side] if self._client_side is not None else []
-        return of_clients + (self.upstream_side.with_those_of_clients if self.upstream_side is not None else [])
+        found: list[ClientSide | UpstreamSide] = [self._client_side] if self._client_side is not None else []
+        return found + (self.upstream_side.with_those_of_clients if self.upstream_side is not None else [])
 
     # --------------------------------------------------------------------------------------------------------- doors
 
@@ -401,6 +401,7 @@ async def _heed_signals(
 
 
 def _reload(proxy: Proxy, read_again: Callable[[], Settings]) -> None:
+    # Before their files: who has no identity any more may have none of these either.
     proxy.settings = reload_settings(proxy.settings, read_again, proxy.host, proxy.upstream_side, proxy.log)
     for side in proxy.sides():
         side.reload()

@@ -135,12 +135,12 @@ class UpstreamSide(_Side):
         self._of_clients: dict[str, UpstreamSide] = {}
         self.identify(settings.identities)
 
-    def identify(self, of_clients: tuple[Identity, ...]) -> None:
+    def identify(self, wanted: tuple[Identity, ...]) -> None:
         """From now on, on new connections. Raises BadCertificate where one can't serve: then it is as it was."""
-        own = identities(msgspec.structs.replace(self._settings, identities=of_clients))
+        own = identities(msgspec.structs.replace(self._settings, identities=wanted))
         self._of_clients = {
             identity.client: UpstreamSide(settings, self._log, name)
-            for identity, (name, settings) in zip(of_clients, own, strict=True)
+            for identity, (name, settings) in zip(wanted, own, strict=True)
         }
 
     @property

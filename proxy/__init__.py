@@ -30,6 +30,8 @@ The byte path:
     leg.py, pipe.py        one of its sockets; bytes that never enter this process
     epoll_set.py           how do many sockets wait within one task?
     aside.py               what if a client says more than its broker takes?
+    volley.py, io_submit.py
+                           how does what many are sent leave together?
     tls_link.py            a connection with TLS on a side
     tls_stream.py, socket_stream.py
                            its streams

@@ -21,7 +21,7 @@ its errors. One may wait for room, as long as nobody else has anything to do (`a
 from __future__ import annotations
 
 import select
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain, zip_longest
 from socket import socket
 from time import perf_counter, thread_time
@@ -32,6 +32,7 @@ import trio
 
 from proxy.aside import Aside, change
 from proxy.pipe import Pipes
+from proxy.volley import Volley
 
 READABLE = select.EPOLLIN
 WRITABLE = select.EPOLLOUT
@@ -77,6 +78,7 @@ class EpollSet:
         self._epoll = select.epoll()
         self._aside = Aside(self._epoll)
         self.pipes = Pipes()
+        self.volley = Volley()
         self._ready: dict[int, Callable[[int], None]] = {}
         # Of these, who is served first; and in which lanes others wait who are known.
         self._first: dict[int, Callable[[int], None]] = {self._aside.fileno(): self._serve_aside}
@@ -98,6 +100,7 @@ class EpollSet:
         self._aside.close()
         self._epoll.close()
         self.pipes.close()
+        self.volley.close()
 
     def watch(self, sock: socket, events: int, ready: Callable[[int], None]) -> None:
         self._forget_lane(sock)
@@ -186,7 +189,8 @@ class EpollSet:
                 if left < LEAST_WAIT_SECONDS or others.can_go_on:
                     break
 
-    def _serve(self, events: Iterable[tuple[int, int]]) -> None:
+    def _serve(self, events: list[tuple[int, int]]) -> None:
+        self.volley.open_for(len(events))
         others: list[tuple[int, int]] = []
         for descriptor, mask in events:
             ready = self._first.get(descriptor)
@@ -194,14 +198,19 @@ class EpollSet:
                 ready(mask)
             else:
                 others.append((descriptor, mask))
+        self.volley.fire()
         if others:
             self._serve_lanes(others)
+            self.volley.fire()
 
     def _serve_aside(self, _: int) -> None:
+        """Nothing of theirs may be overtaken: this batch may name them among the others as well."""
+        self.volley.fire()
         for descriptor, mask in self._aside.take_turn():
             ready = self._ready.get(descriptor)
             if ready is not None:
                 ready(mask)
+        self.volley.fire()
         self._aside.end_turn()
 
     def _serve_lanes(self, events: list[tuple[int, int]]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import termios
 from socket import MSG_MORE, SHUT_WR, SO_RCVLOWAT, SOL_SOCKET, socket
 
@@ -106,6 +107,13 @@ class Leg:
             sent = self.not_sent(failure, len(data))
         if sent < len(data):
             self.keep(memoryview(data)[sent:])
+
+    def sent(self, data: memoryview, result: int) -> None:
+        """How much of it was taken, or below zero the number of an error."""
+        if result < 0:
+            result = self.not_sent(OSError(-result, os.strerror(-result)), len(data))
+        if result < len(data):
+            self.keep(data[result:])
 
     def not_sent(self, failure: OSError, size: int) -> int:
         """How much of it need not be kept. A broker that takes no more may have said something before that: it is read on,

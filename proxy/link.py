@@ -29,7 +29,7 @@ from proxy.connections import CLIENT_GONE, Connections, Watch
 from proxy.conversation import Conversation
 from proxy.dial import Dial
 from proxy.epoll_set import FIRST, READABLE, UNKNOWN, WRITABLE, EpollSet
-from proxy.leg import BUFFER, LEAST_TO_SPLICE, VIEW, Leg
+from proxy.leg import LEAST_TO_SPLICE, Leg
 from proxy.siblings import Letter
 from proxy.swallowed import is_swallowed, silent_ms, throw_away
 
@@ -55,6 +55,7 @@ class Link:
         self._connections = connections
         self._counts = connections.counts
         self._epoll_set = epoll_set
+        self._volley = epoll_set.volley
         self._dial = dial
         self._client = Leg(sock, Cause.CLIENT_LOST, epoll_set.pipes)
         # None until it is connected.
@@ -119,17 +120,21 @@ class Link:
         Each function that is touched between two system calls shows in its CPU (`bench.dataplane.run --only many`).
         """
         self.active_at = self._epoll_set.now
+        volley = self._volley
+        room = volley.room
         try:
             if not (frames.idle and events == READABLE == source.watched == sink.watched):
+                volley.fire()
                 self._moves(source, sink, frames, events)
                 return
             try:
-                size = source.sock.recv_into(BUFFER)
+                size = source.sock.recv_into(room)
             except OSError as failure:
                 source.not_received(failure)
                 return
-            if not frames.passes(BUFFER, size):
-                self._said(source, sink, VIEW[:size])
+            if not frames.passes(room, size):
+                volley.fire()
+                self._said(source, sink, room[:size])
                 return
             if source is self._client:
                 self._counts.bytes_from_clients += size
@@ -139,15 +144,24 @@ class Link:
                 self._counts.bytes_from_brokers += size
             if size >= LEAST_TO_SPLICE:
                 self._epoll_set.bulk()
+            elif volley.is_open:
+                volley.add(self, sink, size)
+                return
             try:
-                sent = sink.sock.send(VIEW[:size])
+                sent = sink.sock.send(room[:size])
             except OSError as failure:
                 sent = sink.not_sent(failure, size)
             if sent < size:
-                sink.keep(VIEW[sent:size])
+                sink.keep(room[sent:size])
                 self._arm()
         except Exception as failure:
             self._fail(failure)
+
+    def fell_short(self, failure: Disconnect | None) -> None:
+        if failure is not None:
+            self._fail(failure)
+        else:
+            self._arm()
 
     def _fail(self, failure: Exception) -> None:
         """Whatever goes wrong ends this connection and no other."""
@@ -262,6 +276,7 @@ class Link:
         """Something was asked or answered here outside of this connection's own events."""
         if self._closed or self.conversation.inside:
             return
+        self._volley.fire()
         try:
             self._send_ours()
             self._let_go_on()
@@ -325,8 +340,7 @@ class Link:
             self._pass_end_on(leg)
         if self.conversation.bound_for is not None:
             self._send_ours()
-        if not self._closed:
-            self._arm()
+        self._arm()
 
     def _keep_to_lane(self, client: Leg, broker: Leg) -> None:
         """Whoever speaks for a member waits with others of its group; who has asked for something else only goes first."""
@@ -375,8 +389,7 @@ class Link:
         else:
             self._client.ending = True
             self._pass_end_on(self._client)
-            if not self._closed:
-                self._arm()
+            self._arm()
 
     def _pass_end_on(self, leg: Leg) -> None:
         """The other side says no more: what it said arrives before its end, and what the desk first asks about it."""
@@ -391,6 +404,7 @@ class Link:
             leg.sock.shutdown(SHUT_WR)
 
     def close(self, cause: Cause, detail: str = "") -> None:
+        self._volley.fire()
         if self._closed or (cause in CLIENT_GONE and self._linger()):
             return
         self._closed = True
@@ -478,7 +492,7 @@ class Link:
     def _arm(self) -> None:
         """Watch for what can be acted on now: room to send what is unsent, and news only when it can be passed on."""
         client, broker = self._client, self._broker
-        if broker is None:
+        if broker is None or self._closed:
             return
         held = self._throttled or (self._draining and not self.conversation.request_under_way)
         # Who does not take its answers may not ask for more: some are made here, and no broker holds them back.

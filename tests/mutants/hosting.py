@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from tests.mutants.__main__ import GREEN, RED, TREE, Outcome, first_failure, table
 from tests.mutants.mutant import Mutant, Outdated
 from tests.mutants.processes import PROCESSES
+from tests.mutants.volleys import VOLLEYS
 
 # A proxy runs from the working directory, and a test without one imports what is beside it.
 COPIED = ("proxy", "translation", "kafka_protocol", "tests")
@@ -161,6 +162,7 @@ HOSTING = (
         f"{REQUESTS}::test_who_rejoins_under_an_instance_id_of_no_letters_alone_is_the_member_that_it_was",
     ),
     *PROCESSES,
+    *VOLLEYS,
 )
 
 

@@ -44,9 +44,11 @@ _EVENT_WORDS, _RESULT = 4, 2
 class Writes:
     def __init__(self, most: int) -> None:
         """OSError where there is no such call, or it is not allowed, or others have all that there may be of it."""
-        if platform.machine() not in _NUMBERS:
-            raise OSError(f"the number of io_submit on {platform.machine()} is not known here")
-        setup, self._destroy, self._submit, self._getevents = _NUMBERS[platform.machine()]
+        # The same machine has other numbers for processes of 32 bits.
+        machine = platform.machine() if ctypes.sizeof(ctypes.c_void_p) == 8 else "32 bits"
+        if machine not in _NUMBERS:
+            raise OSError(f"the number of io_submit on {machine} is not known here")
+        setup, self._destroy, self._submit, self._getevents = _NUMBERS[machine]
         self._call = ctypes.CDLL(None, use_errno=True).syscall
         self._call.restype = ctypes.c_long
         self._call.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 5]

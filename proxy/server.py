@@ -286,7 +286,7 @@ async def serve(
             except (CannotListen, CannotJournal, CannotExport) as failure:
                 refusal = CannotStart(str(failure))
             else:
-                _say_what_serves(settings, log)
+                _say_what_serves(settings, log, epoll_set.volley.refusal)
                 await _run(proxy, admin, tasks, read_again, siblings)
         if refusal is not None:
             raise refusal
@@ -312,7 +312,7 @@ def _limits(settings: Settings, log: Log) -> Limits:
         raise CannotStart(str(failure)) from failure
 
 
-def _say_what_serves(settings: Settings, log: Log) -> None:
+def _say_what_serves(settings: Settings, log: Log, one_by_one: str) -> None:
     log.info(
         "serving",
         version=version("kip848-proxy"),
@@ -322,6 +322,8 @@ def _say_what_serves(settings: Settings, log: Log) -> None:
         journal=settings.translation.journal or "none",
         traces=" ".join(filter(None, (settings.traces.file, settings.traces.otlp_endpoint))) or "none",
     )
+    if one_by_one:
+        log.info("what many clients ask at a time is sent one by one, which costs more", reason=one_by_one)
 
 
 async def _run(

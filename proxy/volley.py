@@ -11,7 +11,6 @@ Nothing else is done while anything waits here: whoever does more than to pass s
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 from typing import Protocol
 
@@ -35,9 +34,13 @@ class Volley:
     def __init__(self) -> None:
         # Whether there is enough to do at a time for anything to wait here.
         self.is_open = False
+        # Why nothing ever is, if so.
+        self.refusal = ""
         self._writes: Writes | None = None
-        with contextlib.suppress(OSError):
+        try:
             self._writes = Writes(MOST_PIECES)
+        except OSError as failure:
+            self.refusal = str(failure)
         self._slots = [] if self._writes is None else self._writes.writes
         buffer = (ctypes.c_char * (MOST_BYTES + BUFFER_BYTES))()
         self._buffer = memoryview(buffer).cast("B")

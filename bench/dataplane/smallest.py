@@ -2,7 +2,8 @@
 
 The least that a forwarder in Python can do: what arrives on one socket is sent to the other. No frames, no limits, no
 counting, and one reader that does not read holds up everybody. What it costs is the bound for any forwarder in Python
-with the same calls to the kernel; what the proxy costs more is the price of being a proxy (`run --smallest`).
+with a call to the kernel for each piece; what the proxy costs more is the price of being a proxy (`run --smallest`). It
+costs less where many say something at a time, for that leaves by one call (`proxy/volley.py`).
 """
 
 from __future__ import annotations

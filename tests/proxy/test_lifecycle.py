@@ -331,6 +331,14 @@ def test_the_log_begins_with_what_serves(silent: str, tmp_path: Path) -> None:
     assert f"admin=127.0.0.1:{proxy.admin} journal={tmp_path}/journal traces={tmp_path}/traces.json" in line
 
 
+def test_it_says_what_it_may_not_do_here_that_would_save_cpu(silent: str) -> None:
+    said = "what many clients ask at a time is sent one by one, which costs more"
+    with Running(silent) as proxy:
+        assert said not in proxy.log.read_text()
+    with Running(silent, program="tests.proxy.denied") as proxy:
+        assert f'{said} reason="[Errno 1] io_setup: Operation not permitted"' in proxy.log.read_text()
+
+
 def test_a_broker_that_hangs_within_the_handshake_is_one_that_gives_no_answer(silent: str, tmp_path: Path) -> None:
     config = tmp_path / "proxy.toml"
     config.write_text("[upstream_tls]\nverify_hostname = false\n[limits]\nconnect_timeout_ms = 100\n")

@@ -6,6 +6,7 @@ Real sockets and the kernel's own call, no brokers.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import socket
 import struct
@@ -199,6 +200,10 @@ def test_the_kernel_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "a new one")
     with pytest.raises(OSError, match="number of io_submit on a new one"):
         Writes(1)
+    monkeypatch.undo()
+    monkeypatch.setattr("ctypes.c_void_p", ctypes.c_uint32)
+    with pytest.raises(OSError, match="number of io_submit on 32 bits"):
+        Writes(1)
 
 
 # ------------------------------------------------------------------------------------------------ of whole connections
@@ -384,6 +389,7 @@ async def test_without_such_a_call_each_is_sent_by_itself(monkeypatch: pytest.Mo
         await made.asks(request(OPAQUE, 1))
         await made.answers(answer(1))
         assert not made.set.volley.is_open
+        assert made.set.volley.refusal == "not allowed here"
 
 
 async def test_at_random_all_arrives_in_order_whatever_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,9 +274,9 @@ class Link:
 
     def flush(self) -> None:
         """Something was asked or answered here outside of this connection's own events."""
+        self._volley.fire()
         if self._closed or self.conversation.inside:
             return
-        self._volley.fire()
         try:
             self._send_ours()
             self._let_go_on()

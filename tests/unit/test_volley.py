@@ -148,8 +148,7 @@ def test_who_takes_not_all_of_it_is_owed_the_rest_and_nobody_else_notices(volley
     half.leg.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
     lost.leg.lost = Cause.BROKER_LOST
     for way in (gone, lost):
-        way.end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        way.end.close()
+        reset(way.end)
     large = os.urandom(MOST_BYTES)
     for way, piece in ((full, b"full"), (half, large), (gone, b"gone"), (lost, b"lost"), (other, b"other")):
         way.add_to(volley, piece)
@@ -344,13 +343,31 @@ async def test_who_waits_behind_those_who_only_pass_something_on_waits_for_nobod
         await made.asks(request(OPAQUE, 1))
 
 
+async def test_who_is_found_gone_by_what_it_is_sent_is_served_no_more() -> None:
+    """Though what it said before has been read by then."""
+    async with crowd(FEWEST_THINGS) as made:
+        client, broker = made.clients[0], made.brokers[0]
+        await made.asks(request(OPAQUE, 1))
+        said = [
+            *to_each(made.brokers, answer(1)),
+            *made.meanwhile(partial(reset, client)),
+            (client, request(REWRITTEN, 2)),
+        ]
+        await made.at_a_time(said, to_each(made.clients[1:], answer(1)))
+        assert broker.recv(1) == b""
+
+
+def reset(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
 async def test_who_is_lost_among_many_is_cut_and_nobody_else_notices() -> None:
     async with crowd(FEWEST_THINGS + 1) as made:
         await made.asks(request(OPAQUE, 1))
         # It goes when its link has no reason to look at it, and is found gone by what it is sent.
         made.set.change(made.links[0]._client.sock, 1, 0)
-        made.clients[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        made.clients[0].close()
+        reset(made.clients[0])
         await made.at_a_time(to_each(made.brokers, answer(1)), to_each(made.clients[1:], answer(1)))
         assert made.ends[0].counts.disconnects["client_lost"] == 1
 

@@ -28,7 +28,8 @@ lint: setup
 	$(BIN)/lint-imports
 
 # Whole programs and a browser: `make test` runs them too.
-LONGER := tests/demo tests/proxy/page
+LONGER := tests/demo tests/proxy/page $(wildcard tests/proxy/test_cli_*.py) \
+	tests/proxy/test_lifecycle.py tests/proxy/test_processes.py
 # Random walks: the other tests cover every branch without them, and under coverage they take three times as long.
 WALKS := tests/translation/test_walks.py tests/translation/test_any_order.py
 .PHONY: check-translation check-others
@@ -39,7 +40,7 @@ check-translation:
 	$(BIN)/coverage report --fail-under=100 -m --skip-covered
 	$(BIN)/pytest $(QUIET) $(WALKS)
 check-others:
-	$(BIN)/pytest $(QUIET) -m "not broker" $(LONGER:%=--ignore=%) --ignore=tests/translation -n 2
+	$(BIN)/pytest $(QUIET) -m "not broker" $(LONGER:%=--ignore=%) --ignore=tests/translation -n 3
 
 test: lint
 	$(BIN)/pytest $(QUIET) -n 4 --dist loadfile --no-loadscope-reorder --durations 25

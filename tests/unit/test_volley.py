@@ -142,17 +142,22 @@ def test_when_there_is_room_for_no_more_it_leaves_by_itself(
         way.close()
 
 
-def test_who_takes_not_all_of_it_is_owed_the_rest_and_nobody_else_notices(volley: Volley, ways: list[Way]) -> None:
+def test_who_takes_not_all_of_it_is_owed_the_rest_and_nobody_else_notices(
+    volley: Volley, ways: list[Way], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = calls_of(volley, monkeypatch)
     full, half, gone, lost, other = ways
     filled = full.fill()
     half.leg.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    half.end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 * 1024)
     lost.leg.lost = Cause.BROKER_LOST
     for way in (gone, lost):
         reset(way.end)
-    large = os.urandom(MOST_BYTES)
+    large = os.urandom(MOST_BYTES // 2)
     for way, piece in ((full, b"full"), (half, large), (gone, b"gone"), (lost, b"lost"), (other, b"other")):
         way.add_to(volley, piece)
     volley.fire()
+    assert calls == [len(ways)]
     received(other.end, b"other")
     assert [way.sender.heard for way in ways] == [[None], [None], [Cause.CLIENT_LOST], [], []]
     assert (full.leg.stuck, half.leg.stuck, other.leg.stuck) == (True, True, False)

@@ -14,7 +14,7 @@ import platform
 from typing import Final
 
 # io_setup, io_destroy, io_submit and io_getevents on each kind of machine.
-_NUMBERS: Final = {"x86_64": (206, 207, 209, 208), "aarch64": (0, 1, 2, 4)}
+NUMBERS: Final = {"x86_64": (206, 207, 209, 208), "aarch64": (0, 1, 2, 4)}
 _WRITE: Final = 1
 
 
@@ -46,9 +46,9 @@ class Writes:
         """OSError where there is no such call, or it is not allowed, or others have all that there may be of it."""
         # The same machine has other numbers for processes of 32 bits.
         machine = platform.machine() if ctypes.sizeof(ctypes.c_void_p) == 8 else "32 bits"
-        if machine not in _NUMBERS:
+        if machine not in NUMBERS:
             raise OSError(f"the number of io_submit on {machine} is not known here")
-        setup, self._destroy, self._submit, self._getevents = _NUMBERS[machine]
+        setup, self._destroy, self._submit, self._getevents = NUMBERS[machine]
         self._call = ctypes.CDLL(None, use_errno=True).syscall
         self._call.restype = ctypes.c_long
         self._call.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 5]

@@ -19,7 +19,6 @@ from proxy.io_submit import Writes
 from proxy.leg import BUFFER_BYTES, Leg
 
 MOST_PIECES = 64
-# What waits altogether; and what may be read behind it.
 MOST_BYTES = 256 * 1024
 # Of fewer things that happen at a time hardly two can leave together.
 FEWEST_THINGS = 4
@@ -45,9 +44,11 @@ class Volley:
         buffer = (ctypes.c_char * (MOST_BYTES + BUFFER_BYTES))()
         self._buffer = memoryview(buffer).cast("B")
         self._address = ctypes.addressof(buffer)
-        # Where the next piece is to be read, behind those that wait: of whom, for which leg, and how large.
-        self.room = self._buffer
+        # Where the next piece is to be read, behind those that wait. It is no larger than what is read at once elsewhere:
+        # the inside of what is larger is spliced.
+        self.room = self._all_room = self._buffer[:BUFFER_BYTES]
         self._filled = 0
+        # Of whom and for which leg, and how large.
         self._pieces: list[tuple[Sender, Leg]] = []
         self._sizes: dict[int, int] = {}
 
@@ -69,14 +70,14 @@ class Volley:
         if place + 1 == MOST_PIECES or filled > MOST_BYTES:
             self.fire()
         else:
-            self.room = self._buffer[filled:]
+            self.room = self._buffer[filled : filled + BUFFER_BYTES]
 
     def fire(self) -> None:
         """All that waits leaves now."""
         if not self._pieces:
             return
         pieces, sizes = self._pieces, self._sizes
-        self._pieces, self._sizes, self._filled, self.room = [], {}, 0, self._buffer
+        self._pieces, self._sizes, self._filled, self.room = [], {}, 0, self._all_room
         done = self._writes.do(len(pieces)) if self._writes is not None and len(pieces) > 1 else {}
         if done != sizes:
             self._fell_short(pieces, sizes, done)

@@ -10,7 +10,7 @@ import struct
 import sys
 
 from proxy.__main__ import main
-from proxy.io_submit import _NUMBERS
+from proxy.io_submit import NUMBERS
 
 # linux/bpf_common.h and linux/seccomp.h: load the call's number, compare, return.
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
@@ -22,7 +22,7 @@ def deny() -> None:
     """From now on, and what this process becomes: io_setup is not permitted."""
     instructions = (
         (LOAD, 0, 0, 0),
-        (IF_EQUAL, 0, 1, _NUMBERS[platform.machine()][0]),
+        (IF_EQUAL, 0, 1, NUMBERS[platform.machine()][0]),
         (RETURN, 0, 0, REFUSE | errno.EPERM),
         (RETURN, 0, 0, ALLOW),
     )

@@ -214,14 +214,18 @@ class Connections:
         """Cut what is past its limits, for ever. `answers_anybody`: whether brokers do, and nobody authenticates."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
-            now, anybody = trio.current_time(), answers_anybody()
-            self.partings.sweep(now)
-            for connection in list(self._open):
-                cause = self._overdue(connection, now, anybody) or _mistaken(connection, whereabouts)
-                if cause is not None:
-                    connection.close(cause)
-                elif connection.connecting():
-                    connection.pass_over(self.limits.connect_timeout_ms / 1000)
+            # Elsewhere, for what is looked at last is not to be held on to while this sleeps.
+            self._sweep(whereabouts, answers_anybody())
+
+    def _sweep(self, whereabouts: Callable[[int], Address | None], answers_anybody: bool) -> None:
+        now = trio.current_time()
+        self.partings.sweep(now)
+        for connection in list(self._open):
+            cause = self._overdue(connection, now, answers_anybody) or _mistaken(connection, whereabouts)
+            if cause is not None:
+                connection.close(cause)
+            elif connection.connecting():
+                connection.pass_over(self.limits.connect_timeout_ms / 1000)
 
     def _overdue(self, connection: Connection, now: float, answers_anybody: bool) -> Cause | None:
         limits, watch, conversation = self.limits, connection.watch, connection.conversation

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import socket
+import weakref
 
 import pytest
 import trio
@@ -13,7 +15,7 @@ import trio.testing
 from proxy.addresses import Address
 from proxy.answers import Bytes
 from proxy.causes import Cause
-from proxy.connections import Connections
+from proxy.connections import SWEEP_SECONDS, Connections
 from proxy.counts import Counts
 from proxy.epoll_set import EpollSet
 from proxy.logs import Log
@@ -54,6 +56,22 @@ class Ends:
 
     async def _dial(self) -> tuple[Address, trio.abc.Stream]:
         return Address("broker", 9092), self._theirs
+
+
+async def test_the_sweep_holds_on_to_none(nursery: trio.Nursery, autojump_clock: trio.testing.MockClock) -> None:
+    ends = Ends(Desk())
+    nursery.start_soon(ends.run)
+    nursery.start_soon(ends.connections.sweep, lambda _node: None, lambda: True)
+    await trio.sleep(2 * SWEEP_SECONDS)
+    gone = weakref.ref(ends.link)
+    gc.disable()
+    try:
+        await ends.client.aclose()
+        await trio.testing.wait_all_tasks_blocked()
+        del ends.link
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 async def test_it_ends_when_the_last_answer_was_given_after_its_client_had_said_all(nursery: trio.Nursery) -> None:

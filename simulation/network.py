@@ -102,12 +102,17 @@ class Upstream:
         self.requests = 0
         self.cut_until = 0
         self.away: Error | None = None
+        self._moved_at = -1
         # Who may not read the group, by client id, and until when.
         self.withdrawn: dict[str, int] = {}
         self.weather = weather
         self.on_commit: Callable[[Commit, dict[TopicPartition, int]], None] = lambda commit, before: None
         self._clock, self._chance = clock, chance
         self._lanes: dict[str, _Lane] = {}
+
+    def moves(self, error: Error) -> None:
+        """Nobody is the coordinator. What it has written and has yet to say so of is refused, though its successor has it."""
+        self.away, self._moved_at = error, self._clock.now
 
     def may_read(self, client_id: str) -> bool:
         return self._clock.now >= self.withdrawn.get(client_id, 0)
@@ -127,12 +132,21 @@ class Upstream:
                 return GroupHeartbeatAnswer(error_code=Error.GROUP_AUTHORIZATION_FAILED)
             return self.coordinator.heartbeat(request, self._clock.now, client_id, client_host)
 
-        self._ask(heard, answered, lost)
+        self._ask(heard, lambda answer, asked_at: answered(self._heartbeat_told(answer, asked_at)), lost)
+
+    def _heartbeat_told(self, answer: GroupHeartbeatAnswer, asked_at: int) -> GroupHeartbeatAnswer:
+        is_refused = not answer.error_code and self._moved_at >= asked_at
+        return GroupHeartbeatAnswer(error_code=Error.NOT_COORDINATOR) if is_refused else answer
 
     def commit(self, commit: Commit, answered: Callable[[Error], None], lost: Act) -> None:
         """A member's commits go over one connection, so in the order they were sent in."""
         lane = self._lanes.setdefault(commit.member_id, _Lane())
-        self._ask(lambda: self.commit_now(commit), answered, lost, lane)
+
+        def told(error: Error, asked_at: int) -> None:
+            is_refused = error is Error.NONE and self._moved_at >= asked_at
+            answered(Error.NOT_COORDINATOR if is_refused else error)
+
+        self._ask(lambda: self.commit_now(commit), told, lost, lane)
 
     def commit_now(self, commit: Commit) -> Error:
         if self.away is not None:
@@ -150,20 +164,21 @@ class Upstream:
                 return GroupDescription(group_id, GroupState.DEAD, self.away)
             return self.coordinator.describe(group_id)
 
-        self._ask(seen, answered, lost)
+        self._ask(seen, lambda description, _: answered(description), lost)
 
     def names(self, topic_ids: tuple[str, ...], answered: Callable[[dict[str, str | None]], None], lost: Act) -> None:
         """Metadata by topic id: a deleted topic has no name."""
         topics = self.coordinator.topics
         self._ask(
             lambda: {each: topics.names[each] if each in topics.partitions else None for each in topic_ids},
-            answered,
+            lambda names, _: answered(names),
             lost,
         )
 
     def _ask(
-        self, hear: Callable[[], Any], answered: Callable[[Any], None], lost: Act, lane: _Lane | None = None
+        self, hear: Callable[[], Any], answered: Callable[[Any, int], None], lost: Act, lane: _Lane | None = None
     ) -> None:
+        """`answered` hears when the coordinator was asked, too."""
         self.requests += 1
         clock, chance, weather = self._clock, self._chance, self.weather
         lane = lane or _Lane()
@@ -172,12 +187,12 @@ class Upstream:
             return clock.after(weather.loss_noticed_ms, lost)
 
         def arrive() -> None:
-            answer = hear()
+            answer, asked_at = hear(), clock.now
             if self._is_cut() or chance.random() < weather.answer_loss:
                 clock.after(weather.loss_noticed_ms, lost)
             else:
                 lane.down_at = max(lane.down_at, clock.now + chance.randint(*weather.upstream_delay_ms))
-                clock.at(lane.down_at, lambda: answered(answer))
+                clock.at(lane.down_at, lambda: answered(answer, asked_at))
 
         return clock.at(there, arrive)
 

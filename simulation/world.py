@@ -148,7 +148,7 @@ class World:
     def coordinator_moves(self, gap_ms: int, error: Error = Error.NOT_COORDINATOR) -> None:
         """Nobody is the coordinator for a while; then another broker is, with all that was written."""
         self._hinders(gap_ms)
-        self.upstream.away = error
+        self.upstream.moves(error)
 
         def loaded() -> None:
             self.upstream.away = None

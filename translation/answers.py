@@ -148,6 +148,8 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     match told.then:
         case Then.RETRY if told is OTHER:
             _choked(turn, sent, told)
+        case Then.RETRY if told is LOST:
+            _lost(turn, sent)
         case Then.RETRY:
             _try_later(turn, told)
         case Then.FENCED:
@@ -284,10 +286,14 @@ def _pass_through(turn: Turn, sent: GroupHeartbeat, code: int) -> None:
 
 
 def coordinator_lost(turn: Turn) -> None:
-    """It may have been heard. What follows must be true in both cases: say all again (the lost-response rule). And what was
-    the member's own may have been taken from it in between."""
     sent = _landed(turn)
-    if turn.member.standing in OVER:
-        return
+    if turn.member.standing not in OVER:
+        _lost(turn, sent)
+
+
+def _lost(turn: Turn, sent: GroupHeartbeat) -> None:
+    """It may have been heard. A coordinator that goes refuses, too, what it has written and not yet answered, and its
+    successor has that. What follows must be true in both cases: say all again (the lost-response rule). And what was the
+    member's own may have been taken from it in between."""
     turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH, spared=NOTHING)
     _try_later(turn, LOST)

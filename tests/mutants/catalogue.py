@@ -324,6 +324,12 @@ UPSTREAM = (
         "after a lost answer the next heartbeat says all",
     ),
     Mutant(
+        "answers.py",
+        "case Then.RETRY if told is LOST:",
+        "case Then.RETRY if False:",
+        "what a coordinator refuses because it goes, it may have written: as with a lost answer",
+    ),
+    Mutant(
         "sending.py",
         "if is_time and member.contract.denied:",
         "if False:",

@@ -101,6 +101,19 @@ def test_a_coordinator_that_moves_costs_a_member_nothing(code: int, told: int) -
     assert play >> granted(2, [0, 1]) << joined(7, 2)
 
 
+@pytest.mark.parametrize("code", [e.NOT_COORDINATOR, e.COORDINATOR_NOT_AVAILABLE])
+def test_what_a_coordinator_refuses_because_it_goes_may_have_been_heard(code: int) -> None:
+    """It has written it, and its successor has that: as with an answer that is lost."""
+    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(code)
+    play >> wait(500)
+    assert play >> beats() << beat(2, owned=[0, 1])
+
+
+def test_one_that_loads_has_heard_nothing_yet() -> None:
+    play = after(Playbook(stable(), NOW), wait(10_000)) >> refused(e.COORDINATOR_LOAD_IN_PROGRESS)
+    assert play >> wait(500) << beat(2)
+
+
 def test_a_request_the_coordinator_calls_invalid_is_our_own_mistake() -> None:
     with pytest.raises(e.OurMistake, match="invalid"):
         Playbook(joining()) >> refused(e.INVALID_REQUEST)

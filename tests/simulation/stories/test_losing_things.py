@@ -214,6 +214,33 @@ def test_a_coordinator_that_moves_is_found_again(line: BrokerLine, style: dict[s
 
 
 @LINES
+@pytest.mark.parametrize("is_there", [True, False], ids=["who is there", "who is silent"])
+def test_what_a_coordinator_has_written_and_refuses_because_it_goes_is_said_again(
+    line: BrokerLine, is_there: bool
+) -> None:
+    """Its successor has that. So nobody else has spoken for the member: who is there goes on with it, and who is silent
+    leaves when its own session ends, and not the coordinator's."""
+    story, alice, bob = two_at_rest(line)
+    joins, causes = alice.who.joins, list[str]()
+    story.world.proxies["proxy"].on_transition = lambda transition: causes.append(transition.cause)
+    if not is_there:
+        alice.vanishes()
+    story.native("nina", topics=("bar",)).joins()
+    members, epoch = story.world.group.members, story.world.group.epoch
+    story.weather_is(upstream_delay_ms=(200, 200))
+    story.until(lambda: members[alice.who.member_id].epoch == epoch, "alice's heartbeat is heard")
+    story.coordinator_moves(1_000)
+    story.weather_is(upstream_delay_ms=(1, 1))
+    if is_there:
+        assert undisturbed(story, alice, bob)
+        assert alice.who.joins == joins
+    else:
+        bob.comes_to_own(0, 1, 2, 3, within_ms=15_000)
+    assert "seen elsewhere" not in causes
+    assert "refused: FENCED_MEMBER_EPOCH" not in causes
+
+
+@LINES
 def test_topics_that_grow_while_nobody_is_the_coordinator_are_seen_by_the_next_one(line: BrokerLine) -> None:
     """KIP-848, "Fail Over"."""
     story, alice, bob = two_at_rest(line)

@@ -52,9 +52,13 @@ def not_after(file: str) -> datetime | None:
 
 
 def subject(der: bytes) -> str:
-    """Whose it is, as brokers write it where principals come from certificates: `CN=billing,OU=payments,O=Example`."""
-    parts = reversed(_elements(_signed(der)[SUBJECT].content))
-    return ",".join("+".join(_attributes(part.content)) for part in parts)
+    """Whose it is, as brokers write it where principals come from certificates: `CN=billing,OU=payments,O=Example`. Empty
+    where that can't be read."""
+    try:
+        parts = reversed(_elements(_signed(der)[SUBJECT].content))
+        return ",".join("+".join(_attributes(part.content)) for part in parts)
+    except (ValueError, IndexError):
+        return ""
 
 
 def _attributes(part: bytes) -> Iterator[str]:

@@ -48,6 +48,8 @@ ORDINARY = frozenset(
 
 class Connection(Protocol):
     client: str
+    # That it has shown, if it was asked for one (DER).
+    certificate: bytes | None
     conversation: Conversation
     opened_at: float
     active_at: float
@@ -149,8 +151,15 @@ class Connections:
         conversation, dialled = connection.conversation, connection.dialled
         if self._siblings is None or conversation.bound_for is None or dialled is None:
             return False
-        said, software = conversation.unseen, conversation.software
-        letter = Letter(connection.client, connection.node, dialled, software, said, has_tls)
+        letter = Letter(
+            connection.client,
+            connection.node,
+            dialled,
+            conversation.software,
+            conversation.unseen,
+            has_tls,
+            connection.certificate,
+        )
         return self._siblings.send(conversation.bound_for, letter, client, broker)
 
     @property

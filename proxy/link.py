@@ -47,6 +47,7 @@ class Link:
     ) -> None:
         """`before`: it began in another process of this proxy."""
         self.client = client
+        self.certificate = before.certificate if before is not None else None
         self.node = node
         self.conversation = connections.converse(self)
         # Not the epoll set's time: it stands still while the set waits, and we may come from elsewhere.

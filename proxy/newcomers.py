@@ -150,8 +150,8 @@ class Newcomers:
             return
         finally:
             self._connections.arriving -= 1
-        link = TlsLink(self._connections, stream, client, node, partial(self._part, sock, node))
         certificate = stream.shown if isinstance(stream, TlsStream) else None
+        link = TlsLink(self._connections, stream, client, certificate, node, partial(self._part, sock, node))
         await link.run(lambda: self._streams.open_any(self._directory.targets(node), certificate))
 
     def _part(self, sock: socket.socket, node: int | None, cause: Cause) -> None:

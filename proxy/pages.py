@@ -17,6 +17,7 @@ from typing import Any
 import trio
 
 from proxy.admin import Feed, Page, Pages, json_page
+from proxy.certificates import subject
 from proxy.connections import Connection, Connections
 from proxy.picture import Picture
 
@@ -89,6 +90,7 @@ def _connection(connection: Connection, now: float) -> dict[str, Any]:
             "client_id": desk.client_id if desk is not None else "",
             "software": software,
             "software_version": software_version,
+            "certificate": subject(connection.certificate) if connection.certificate else None,
         },
         "node": connection.node,
         "broker": str(connection.dialled) if connection.dialled is not None else None,

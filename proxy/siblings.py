@@ -48,6 +48,7 @@ class Letter(msgspec.Struct, frozen=True):
     said: bytes
     # Its sockets lead to the sibling, where TLS ends (relaying.py).
     has_tls: bool = False
+    certificate: bytes | None = None
 
 
 _encode = msgspec.msgpack.Encoder().encode

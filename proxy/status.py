@@ -165,7 +165,8 @@ def _connections(proxies: list[dict[str, Any]]) -> str:
 
 def _connection_row(connection: Mapping[str, Any]) -> tuple[str, ...]:
     client = connection["client"]
-    address = client["address"] + (" (gone)" if connection["gone"] else "")
+    marks = ("(gone)" if connection["gone"] else "", client["certificate"] or "")
+    address = " ".join(filter(None, (client["address"], *marks)))
     groups, broker = ", ".join(connection["groups"]) or "-", connection["broker"] or "-"
     ages = (_age(connection["open_seconds"]), _age(connection["idle_seconds"]))
     who = (address, client["client_id"] or "-", software_of(connection))

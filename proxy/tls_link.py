@@ -36,11 +36,13 @@ class TlsLink:
         connections: Connections,
         stream: trio.abc.Stream,
         client: str,
+        certificate: bytes | None,
         node: int | None,
         part: Callable[[Cause], None],
     ) -> None:
         """`part`: what is on its way to the client should still arrive there (parting.py)."""
         self.client = client
+        self.certificate = certificate
         self.node = node
         self.dialled: Address | None = None
         self.conversation = connections.converse(self)

@@ -28,6 +28,7 @@ from tests.kafka import Cluster
 from tests.kafka.ports import free_ports
 from tests.proxy.by_hand import ByHand
 from tests.proxy.running import Running, room
+from tests.unit.test_certificates import named
 from tests.unit.test_desk import Desk
 from tests.unit.test_picture import changed, passes
 from tests.unit.test_tls_link import Ends
@@ -35,12 +36,12 @@ from tests.unit.test_tls_link import Ends
 A_MINUTE_NS = 60_000_000_000
 
 
-async def admin_port(nursery: trio.Nursery, *observations: Observation) -> str:
+async def admin_port(nursery: trio.Nursery, *observations: Observation, ends: Ends | None = None) -> str:
     picture = Picture()
     for observation in observations:
         picture.observe(observation)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    pages = {**picture_pages(picture, lambda: A_MINUTE_NS), **connection_pages(Ends(Desk()).connections)}
+    pages = {**picture_pages(picture, lambda: A_MINUTE_NS), **connection_pages((ends or Ends(Desk())).connections)}
     nursery.start_soon(serve_admin, listeners, pages, Log(out=io.StringIO()))
     return "{}:{}".format(*listeners[0].socket.getsockname())
 
@@ -263,6 +264,16 @@ async def test_report_asks_the_cluster_for_whoever_does_not_come_through_the_pro
         1,
         "is native, as far as this proxy knows: ask the other proxies too",
     )
+
+
+async def test_status_says_whose_certificate_a_client_has_shown(
+    nursery: trio.Nursery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ends = Ends(Desk())
+    ends.link.certificate = named("billing")
+    admin = await admin_port(nursery, ends=ends)
+    assert await run("status", "--connections", "--admin", admin, "--once") == 0
+    assert "a client CN=billing  -  " in capsys.readouterr().out
 
 
 @pytest.mark.broker

@@ -324,6 +324,14 @@ def principal(pem: Path) -> str:
     return x509.load_pem_x509_certificate(pem.read_bytes()).subject.rfc4514_string().replace("#", r"\#")
 
 
+def exchanging(proxy: Running, authority: Certificates, certificate: Path) -> ssl.SSLSocket:
+    trusting = ssl.create_default_context(cafile=str(authority.authority))
+    trusting.load_cert_chain(certificate)
+    sock = trusting.wrap_socket(proxy.connect(), server_hostname="127.0.0.1")
+    exchange(sock, keys.METADATA, 12, m.MetadataRequest(topics=[]))
+    return sock
+
+
 def test_brokers_know_each_client_by_the_identity_that_stands_for_its_certificate(
     ours: Certificates, tmp_path: Path
 ) -> None:
@@ -357,14 +365,17 @@ def test_brokers_know_each_client_by_the_identity_that_stands_for_its_certificat
             assert produced(proxy.bootstrap, topic, configs["alice"]) is None
             assert consumed(proxy.bootstrap, topic, configs["alice"]) == [b"value"]
             assert proxy.metric("rebalances_total", began="joined", ended="stable") == 1
+            with exchanging(proxy, ours, mine["alice"]):
+                _, page = proxy.get("/connections")
+                said = [each["client"]["certificate"] for each in json.loads(page)["connections"]]
+                assert principal(mine["alice"]) in said
             for name in ("bob", "carol"):
                 refused = produced(proxy.bootstrap, topic, configs[name])
                 assert refused is not None
                 assert refused.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
-            said = [line for line in proxy.log.read_text().splitlines() if "has no identity upstream" in line]
-            assert len(said) == 1
-            assert "CN=carol" in said[0]
-            assert str(upstream["the-proxy"]) in said[0]
+            (warned,) = [line for line in proxy.log.read_text().splitlines() if "has no identity upstream" in line]
+            assert "CN=carol" in warned
+            assert str(upstream["the-proxy"]) in warned
 
             for carols, says in (
                 (upstream["alice"], "info settings reloaded: identities of clients gone="),

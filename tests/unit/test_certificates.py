@@ -79,3 +79,12 @@ def certificate(*parts: x509.RelativeDistinguishedName) -> bytes:
 )
 def test_a_subject_is_written_as_brokers_write_it(parts: list[x509.RelativeDistinguishedName], said: str) -> None:
     assert subject(certificate(*parts)) == said
+
+
+def named(name: str) -> bytes:
+    return certificate(part((NameOID.COMMON_NAME, name, None)))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 8, 12, 20])
+def test_of_what_cannot_be_read_there_is_no_subject(size: int) -> None:
+    assert subject(named("x")[:size]) == ""

@@ -198,7 +198,9 @@ class Two:
             link: Link | TlsLink
             if self._has_tls:
                 sock = socket.create_connection(name)
-                link = TlsLink(self.here.connections, SocketStream(arrived), "a client", 1, lambda cause: None)
+                link = TlsLink(
+                    self.here.connections, SocketStream(arrived), "a client", b"shown", 1, lambda cause: None
+                )
                 self._tasks.start_soon(link.run, partial(dialled, Address(*name), SocketStream(sock)))
             else:
                 dial = Dial(self._epoll_set, self.here.calls, [(Address(*name), (socket.AF_INET, name))])
@@ -260,6 +262,7 @@ async def test_it_goes_on_where_its_group_is_and_both_ends_notice_nothing(two: S
     assert both.here.counts.bytes_from_clients + both.there.counts.bytes_from_clients == sum(sizes)
     (moved,) = both.there.connections
     assert (moved.client, moved.node, moved.dialled) == ("a client", 1, both.link.dialled)
+    assert moved.certificate == both.link.certificate
     assert moved.conversation.requests == 2
 
 

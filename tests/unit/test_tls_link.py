@@ -49,7 +49,7 @@ class Ends:
         self.near, self.client = trio.testing.memory_stream_pair()
         self._theirs: trio.abc.Stream
         self._theirs, self.broker = trio.testing.memory_stream_pair()
-        self.link = TlsLink(self.connections, self.near, "a client", node, lambda _cause: None)
+        self.link = TlsLink(self.connections, self.near, "a client", None, node, lambda _cause: None)
 
     async def run(self) -> None:
         await self.link.run(self._dial)

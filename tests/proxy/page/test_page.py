@@ -18,6 +18,7 @@ from proxy.admin import serve_admin
 from proxy.logs import Log
 from proxy.pages import connection_pages, picture_pages, process_pages
 from proxy.picture import Picture
+from tests.unit.test_certificates import named
 from tests.unit.test_desk import Desk
 from tests.unit.test_picture import asks, changed, passes
 from tests.unit.test_tls_link import Ends
@@ -172,6 +173,7 @@ async def test_connections_are_shown_to_who_asks_for_them(stage: Stage) -> None:
     talk = stage.ends.link.conversation
     talk.desk, talk.software = Desk(), ("librdkafka", "1.9.2")
     talk.desk.groups.add("orders")
+    stage.ends.link.certificate = named("billing")
 
     def opened(page: Any) -> list[str]:
         assert page.locator("#connections tbody tr").count() == 0
@@ -179,7 +181,7 @@ async def test_connections_are_shown_to_who_asks_for_them(stage: Stage) -> None:
         page.wait_for_selector("#connections tbody tr")
         return list(page.locator("#connections tbody td").all_text_contents()[:6])
 
-    assert await stage.look(opened) == ["a client", "desk", "librdkafka 1.9.2", "orders", "", "0"]
+    assert await stage.look(opened) == ["a client CN=billing", "desk", "librdkafka 1.9.2", "orders", "", "0"]
 
 
 async def test_each_process_of_a_proxy_leads_to_the_others(stage: Stage) -> None:

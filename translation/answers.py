@@ -292,8 +292,8 @@ def coordinator_lost(turn: Turn) -> None:
 
 
 def _lost(turn: Turn, sent: GroupHeartbeat) -> None:
-    """It may have been heard. A coordinator that goes refuses, too, what it has written and not yet answered, and its
-    successor has that. What follows must be true in both cases: say all again (the lost-response rule). And what was the
-    member's own may have been taken from it in between."""
+    """It may have been heard: a coordinator that goes, or whose followers are slow, refuses what it has written and not yet
+    answered, and written it stays. What follows must be true in both cases: say all again (the lost-response rule). And what
+    was the member's own may have been taken from it in between."""
     turn.becomes(must_say_all=turn.member.must_say_all or sent.member_epoch >= JOIN_EPOCH, spared=NOTHING)
     _try_later(turn, LOST)

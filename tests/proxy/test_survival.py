@@ -27,6 +27,9 @@ from tests.proxy.settled import at_rest, describe
 pytestmark = pytest.mark.broker
 
 SESSION_SECONDS = 10
+COORDINATOR_LOST = 16
+# The first may come before there is a new epoch to write; the one after what was written is the one that tells.
+REFUSALS = 6
 INVALID_SESSION_TIMEOUT = 26
 
 
@@ -161,6 +164,41 @@ def test_who_had_no_coordinator_to_speak_to_is_not_taken_for_silent(kafka3: Clus
             assert "session ended" not in proxy.log.read_text()
         finally:
             kafka3.start_node(node)
+
+
+def test_a_heartbeat_that_its_coordinator_could_not_write_in_time_may_be_written_yet() -> None:
+    """While a follower hangs: it is refused as if there were no coordinator, and when the follower is back the member has the
+    epoch of which it was not told. It goes on as it was, and is not taken for somebody else's."""
+    impatient = {"offsets.commit.timeout.ms": "1000"}
+    with Cluster.start(nodes=2, overrides=impatient) as kafka, Running(kafka.bootstrap) as proxy:
+        proxy.ready()
+        topic = new_topic(kafka)
+        node = kafka.coordinator(topic)
+        (follower,) = kafka.nodes.keys() - {node}
+        with (
+            closing(ByHand(("127.0.0.1", proxy.port_of(node)), topic, topic)) as one,
+            closing(ByHand(one.address, topic, new_topic(kafka))) as another,
+            ThreadPoolExecutor() as beside,
+        ):
+            member_id, refusals = one.joins().member_id, list[int]()
+
+            def is_refused_again_and_again() -> bool:
+                code = one.beat()
+                assert code in (0, COORDINATOR_LOST)
+                refusals.extend([code] if code else [])
+                return len(refusals) >= REFUSALS
+
+            def epochs() -> dict[str, int]:
+                assert one.beat() in (0, COORDINATOR_LOST)
+                return {each.member_id: each.member_epoch for each in describe(kafka, topic).members}
+
+            with kafka.hanging(follower):
+                joined = beside.submit(another.joins)
+                until(is_refused_again_and_again, "its heartbeats are refused")
+            joined.result()
+            everybody = {member_id: another.generation, another.member_id: another.generation}
+            until(lambda: epochs() == everybody, "both are at the newcomer's epoch")
+            assert one.beat() == 0
 
 
 def takes_over(kafka: Cluster, group: str, predecessor: int) -> int | None:

@@ -48,7 +48,7 @@ ORDINARY = frozenset(
 
 class Connection(Protocol):
     client: str
-    # That it has shown, if it was asked for one (DER).
+    # Which the client has shown, if it was asked for one (DER).
     certificate: bytes | None
     conversation: Conversation
     opened_at: float

@@ -114,6 +114,9 @@ class Upstream:
         """Nobody is the coordinator. What it has written and has yet to say so of is refused, though its successor has it."""
         self.away, self._moved_at = error, self._clock.now
 
+    def _has_moved_since(self, asked_at: int) -> bool:
+        return self._moved_at >= asked_at
+
     def may_read(self, client_id: str) -> bool:
         return self._clock.now >= self.withdrawn.get(client_id, 0)
 
@@ -135,7 +138,7 @@ class Upstream:
         self._ask(heard, lambda answer, asked_at: answered(self._heartbeat_told(answer, asked_at)), lost)
 
     def _heartbeat_told(self, answer: GroupHeartbeatAnswer, asked_at: int) -> GroupHeartbeatAnswer:
-        is_refused = not answer.error_code and self._moved_at >= asked_at
+        is_refused = not answer.error_code and self._has_moved_since(asked_at)
         return GroupHeartbeatAnswer(error_code=Error.NOT_COORDINATOR) if is_refused else answer
 
     def commit(self, commit: Commit, answered: Callable[[Error], None], lost: Act) -> None:
@@ -143,7 +146,7 @@ class Upstream:
         lane = self._lanes.setdefault(commit.member_id, _Lane())
 
         def told(error: Error, asked_at: int) -> None:
-            is_refused = error is Error.NONE and self._moved_at >= asked_at
+            is_refused = error is Error.NONE and self._has_moved_since(asked_at)
             answered(Error.NOT_COORDINATOR if is_refused else error)
 
         self._ask(lambda: self.commit_now(commit), told, lost, lane)

@@ -59,7 +59,7 @@ def _is_no_surprise(member: Member, sent: GroupHeartbeat, code: int) -> bool:
     """Whoever leaves is content with any word that it is gone, and no word to an older self matters now. But that nobody
     listens is no such word."""
     superseded = sent.member_epoch < JOIN_EPOCH or member.unseat is not None or _is_before_join(member, sent)
-    return superseded and refusal(code).then not in (Then.RETRY, Then.BARRED)
+    return superseded and refusal(code).then not in (Then.RETRY, Then.SAY_ALL, Then.BARRED)
 
 
 def _is_before_join(member: Member, sent: GroupHeartbeat) -> bool:
@@ -148,10 +148,10 @@ def _refused(turn: Turn, sent: GroupHeartbeat, answer: GroupHeartbeatAnswer) -> 
     match told.then:
         case Then.RETRY if told is OTHER:
             _choked(turn, sent, told)
-        case Then.RETRY if told is LOST:
-            _lost(turn, sent)
         case Then.RETRY:
             _try_later(turn, told)
+        case Then.SAY_ALL:
+            _lost(turn, sent)
         case Then.FENCED:
             _fenced(turn, sent, code)
         case Then.ELSEWHERE:

@@ -21,6 +21,7 @@ class Then(Enum):
     """Where a refusal leaves the member."""
 
     RETRY = "kept; asks again a moment later"
+    SAY_ALL = "kept; says all again, as after an answer that is lost"
     FENCED = "fenced; joins anew at once if the client holds nothing and waits for its JoinGroup"
     ELSEWHERE = "absent; adopted as the coordinator has it when its client comes again (at epoch 0: leaves, joins anew)"
     FATAL = "fatal"
@@ -54,7 +55,7 @@ _LOADING = Refusal(
     heartbeat=e.NONE,
     commit=e.COORDINATOR_LOAD_IN_PROGRESS,
 )
-LOST = _same(e.NOT_COORDINATOR, Then.RETRY)
+LOST = _same(e.NOT_COORDINATOR, Then.SAY_ALL)
 _FENCED = _same(e.UNKNOWN_MEMBER_ID, Then.FENCED)
 
 

@@ -164,7 +164,8 @@ async function drawConnections() {
   at('open').textContent = open > connections.length ? `the oldest ${connections.length} of ${open}` : open;
   at('connections').querySelector('tbody').replaceChildren(...connections.map(c => {
     const row = document.createElement('tr');
-    row.append(...[[c.client.address, c.gone && '(gone)', c.client.certificate].filter(Boolean).join(' '), c.client.client_id, software(c), c.groups.join(', '), c.broker,
+    const who = [c.client.address, c.gone && '(gone)', c.client.certificate].filter(Boolean).join(' ');
+    row.append(...[who, c.client.client_id, software(c), c.groups.join(', '), c.broker,
       c.requests, Math.round(c.open_seconds), Math.round(c.idle_seconds)].map(text => {
       const cell = document.createElement('td');
       cell.textContent = text;

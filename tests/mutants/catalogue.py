@@ -324,9 +324,9 @@ UPSTREAM = (
         "after a lost answer the next heartbeat says all",
     ),
     Mutant(
-        "answers.py",
-        "case Then.RETRY if told is LOST:",
-        "case Then.RETRY if False:",
+        "refusals.py",
+        "LOST = _same(e.NOT_COORDINATOR, Then.SAY_ALL)",
+        "LOST = _same(e.NOT_COORDINATOR, Then.RETRY)",
         "what a coordinator refuses because it goes, it may have written: as with a lost answer",
     ),
     Mutant(
@@ -403,8 +403,8 @@ UPSTREAM = (
     ),
     Mutant(
         "answers.py",
-        "not in (Then.RETRY, Then.BARRED)",
-        "is not Then.RETRY",
+        "not in (Then.RETRY, Then.SAY_ALL, Then.BARRED)",
+        "not in (Then.RETRY, Then.SAY_ALL)",
         "a leave that the coordinator may not listen to was not heard",
     ),
 )

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.broker
 STATIC_LEAVE_EPOCH = -2
 # Until a proxy has noticed that a client has hung up.
 HEARS_OF_IT_SECONDS = 0.5
+BEATS = 5
 
 
 class OverTls(ByHand):
@@ -51,17 +52,18 @@ def test_members_leave_with_their_proxy_but_for_those_whose_clients_have_gone_wi
     group = f"leaving-{uuid.uuid4()}"
     kafka.create_topic(group, partitions=4)
     node = kafka.coordinator(group)
-    people = [
-        kind(("127.0.0.1", proxy.port_of(node)), group, group, instance_id=name) for name in (None, None, "static")
-    ]
-    there, gone, static = people
+    address = ("127.0.0.1", proxy.port_of(node))
+    # Who is there has been silent for no longer than a moment: all that waits for its client's word has been said.
+    people = [kind(address, group, group, instance_id=name) for name in (None, "static", None)]
+    gone, static, there = people
     with closing(there), closing(gone), closing(static):
         for one in people:
             one.join()
             one.sync()
         gone.close()
-        there.beat()
-        time.sleep(HEARS_OF_IT_SECONDS)
+        for _ in range(BEATS):
+            there.beat()
+            time.sleep(HEARS_OF_IT_SECONDS / BEATS)
         assert len(describe(kafka, group).members) == len(people)
         proxy.stop()
     epochs = {each.member_id: each.member_epoch for each in describe(kafka, group).members}

@@ -114,9 +114,6 @@ class Upstream:
         """Nobody is the coordinator. What it has written and has yet to say so of is refused, though its successor has it."""
         self.away, self._moved_at = error, self._clock.now
 
-    def _has_moved_since(self, asked_at: int) -> bool:
-        return self._moved_at >= asked_at
-
     def may_read(self, client_id: str) -> bool:
         return self._clock.now >= self.withdrawn.get(client_id, 0)
 
@@ -135,21 +132,15 @@ class Upstream:
                 return GroupHeartbeatAnswer(error_code=Error.GROUP_AUTHORIZATION_FAILED)
             return self.coordinator.heartbeat(request, self._clock.now, client_id, client_host)
 
-        self._ask(heard, lambda answer, asked_at: answered(self._heartbeat_told(answer, asked_at)), lost)
+        def untold(answer: GroupHeartbeatAnswer) -> GroupHeartbeatAnswer:
+            return answer if answer.error_code else GroupHeartbeatAnswer(error_code=Error.NOT_COORDINATOR)
 
-    def _heartbeat_told(self, answer: GroupHeartbeatAnswer, asked_at: int) -> GroupHeartbeatAnswer:
-        is_refused = not answer.error_code and self._has_moved_since(asked_at)
-        return GroupHeartbeatAnswer(error_code=Error.NOT_COORDINATOR) if is_refused else answer
+        self._ask(heard, answered, lost, untold=untold)
 
     def commit(self, commit: Commit, answered: Callable[[Error], None], lost: Act) -> None:
         """A member's commits go over one connection, so in the order they were sent in."""
         lane = self._lanes.setdefault(commit.member_id, _Lane())
-
-        def told(error: Error, asked_at: int) -> None:
-            is_refused = error is Error.NONE and self._has_moved_since(asked_at)
-            answered(Error.NOT_COORDINATOR if is_refused else error)
-
-        self._ask(lambda: self.commit_now(commit), told, lost, lane)
+        self._ask(lambda: self.commit_now(commit), answered, lost, lane, lambda error: error or Error.NOT_COORDINATOR)
 
     def commit_now(self, commit: Commit) -> Error:
         if self.away is not None:
@@ -167,21 +158,26 @@ class Upstream:
                 return GroupDescription(group_id, GroupState.DEAD, self.away)
             return self.coordinator.describe(group_id)
 
-        self._ask(seen, lambda description, _: answered(description), lost)
+        self._ask(seen, answered, lost)
 
     def names(self, topic_ids: tuple[str, ...], answered: Callable[[dict[str, str | None]], None], lost: Act) -> None:
         """Metadata by topic id: a deleted topic has no name."""
         topics = self.coordinator.topics
         self._ask(
             lambda: {each: topics.names[each] if each in topics.partitions else None for each in topic_ids},
-            lambda names, _: answered(names),
+            answered,
             lost,
         )
 
     def _ask(
-        self, hear: Callable[[], Any], answered: Callable[[Any, int], None], lost: Act, lane: _Lane | None = None
+        self,
+        hear: Callable[[], Any],
+        answered: Callable[[Any], None],
+        lost: Act,
+        lane: _Lane | None = None,
+        untold: Callable[[Any], Any] = lambda answer: answer,
     ) -> None:
-        """`answered` hears when the coordinator was asked, too."""
+        """`untold`: what an answer becomes when the coordinator goes before it is told."""
         self.requests += 1
         clock, chance, weather = self._clock, self._chance, self.weather
         lane = lane or _Lane()
@@ -195,7 +191,7 @@ class Upstream:
                 clock.after(weather.loss_noticed_ms, lost)
             else:
                 lane.down_at = max(lane.down_at, clock.now + chance.randint(*weather.upstream_delay_ms))
-                clock.at(lane.down_at, lambda: answered(answer, asked_at))
+                clock.at(lane.down_at, lambda: answered(untold(answer) if self._moved_at >= asked_at else answer))
 
         return clock.at(there, arrive)
 
